@@ -1,0 +1,574 @@
+#include "afp/client.h"
+
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct afp_client {
+    struct dsi_session *session;
+    struct afp_description description;
+    enum afp_version version;
+    const struct uam *uam;
+    uint32_t quantum;
+    bool logged_in;
+};
+
+/* ---- One request and its reply
+ * --------------------------------------------------------------------- */
+
+struct exchange {
+    struct wire out;
+    struct wire in;
+    int32_t result;
+    uint8_t block[DSI_BLOCK_LIMIT];
+    uint8_t answer[DSI_BLOCK_LIMIT];
+};
+
+static void exchange_begin(struct exchange *exchange)
+{
+    exchange->out = wire_encoder(exchange->block, sizeof exchange->block);
+}
+
+/* Sends what was encoded; `in` then stands at the reply's payload. */
+static bool exchange_run(struct dsi_session *session, struct exchange *exchange, bool patient,
+                         struct error *error)
+{
+    if (!wire_ok(&exchange->out)) {
+        return error_set(error, ERROR_LIMIT, 0, "a name is too long for %s",
+                         afp_command_name(exchange->block[0]));
+    }
+    struct dsi_request request = {.command = DSI_COMMAND,
+                                  .name = afp_command_name(exchange->block[0]),
+                                  .block = {exchange->block, exchange->out.at},
+                                  .reply = exchange->answer,
+                                  .reply_capacity = sizeof exchange->answer,
+                                  .patient = patient};
+    struct dsi_reply reply;
+    if (!dsi_call(session, &request, &reply, error)) {
+        return false;
+    }
+    size_t length = reply.reply_length;
+    exchange->in =
+        wire_decoder(exchange->answer,
+                     length < sizeof exchange->answer ? length : sizeof exchange->answer);
+    exchange->result = reply.result;
+    return true;
+}
+
+static bool malformed(struct afp_client *client, const struct exchange *exchange,
+                      struct error *error)
+{
+    return error_set(error, ERROR_PROTOCOL, 0, "%s sent a malformed reply to %s",
+                     dsi_peer(client->session), afp_command_name(exchange->block[0]));
+}
+
+/* Sends; refusals become an error: "cannot <what> '<name>': <result>". */
+static bool request(struct afp_client *client, struct exchange *exchange, const char *what,
+                    const char *name, struct error *error)
+{
+    bool patient = exchange->block[0] == AFP_COPY_FILE || exchange->block[0] == AFP_FLUSH_FORK;
+    if (!exchange_run(client->session, exchange, patient, error)) {
+        return error_prefix(error, "cannot %s%s%s%s", what, name != NULL ? " '" : "",
+                            name != NULL ? name : "", name != NULL ? "'" : "");
+    }
+    if (exchange->result != AFP_OK) {
+        return afp_error(error, exchange->result, "cannot %s%s%s%s (%s)", what,
+                         name != NULL ? " '" : "", name != NULL ? name : "",
+                         name != NULL ? "'" : "", afp_command_name(exchange->block[0]));
+    }
+    return true;
+}
+
+/* ---- Login
+ * ------------------------------------------------------------------------------------------ */
+
+bool afp_describe_server(struct afp_description *description, const struct dsi_config *config,
+                         struct error *error)
+{
+    struct dsi_session *session = NULL;
+    size_t length;
+    if (!dsi_connect(&session, config, error)) {
+        return false;
+    }
+    bool ok =
+        dsi_get_status(session, description->bytes, sizeof description->bytes, &length, error);
+    if (ok) {
+        struct wire in = wire_decoder(description->bytes, length);
+        afp_server_info(&in, &description->info);
+        ok = wire_ok(&in) || error_set(error, ERROR_PROTOCOL, 0,
+                                       "%s sent a malformed description of itself (FPGetSrvrInfo)",
+                                       dsi_peer(session));
+    }
+    dsi_close(session);
+    return ok;
+}
+
+/* The first message of a login. Netatalk takes guests and clear passwords through FPLogin in every
+ * version (4.1). */
+static void encode_login(struct afp_client *client, struct exchange *exchange,
+                         const struct uam_credentials *credentials, struct span auth)
+{
+    struct afp_login_request login = {
+        .version = span_from_string(afp_version_entry(client->version)->string),
+        .uam = span_from_string(client->uam->name),
+        .user = span_from_string(credentials->user),
+        .auth = auth,
+    };
+    afp_login_request(&exchange->out, &login);
+}
+
+static void append_names(char *text, size_t size, const struct afp_info_list *list)
+{
+    for (uint8_t i = 0; i < list->count; i++) {
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s%.*s", i > 0 ? ", " : "", (int)list->items[i].size,
+                 (const char *)list->items[i].data);
+    }
+}
+
+static bool login_refused(struct afp_client *client, const struct exchange *exchange,
+                          const struct uam_credentials *credentials, struct error *error)
+{
+    if (exchange->result == AFP_BAD_VERSION) {
+        char offered[160] = "";
+        append_names(offered, sizeof offered, &client->description.info.versions);
+        return error_set(error, ERROR_AFP, exchange->result,
+                         "%s does not take %s: BadVersNum (%d); it offers %s",
+                         dsi_peer(client->session), afp_version_entry(client->version)->label,
+                         exchange->result, offered);
+    }
+    if (client->uam == &uam_guest) {
+        return afp_error(error, exchange->result, "login as guest at %s failed",
+                         dsi_peer(client->session));
+    }
+    return afp_error(error, exchange->result, "login of user '%s' at %s failed (%s)",
+                     credentials->user, dsi_peer(client->session), client->uam->name);
+}
+
+/* Server and client take turns until the server accepts or refuses. */
+static bool converse(struct afp_client *client, struct exchange *exchange, struct uam_state *state,
+                     const struct uam_credentials *credentials, struct error *error)
+{
+    uint8_t bytes[UAM_MESSAGE_LIMIT];
+    struct afp_login_continue turn = {0};
+    bool ok = true;
+    exchange->result = AFP_AUTH_CONTINUE;
+    while (ok && exchange->result == AFP_AUTH_CONTINUE) {
+        bool first = state->step == 0;
+        struct wire auth = wire_encoder(bytes, sizeof bytes);
+        ok = client->uam->client_step(state, credentials, turn.auth, &auth, error);
+        if (ok) {
+            exchange_begin(exchange);
+            turn.auth = (struct span){bytes, auth.at};
+            if (first) {
+                encode_login(client, exchange, credentials, turn.auth);
+            } else {
+                afp_login_continue_request(&exchange->out, &turn);
+            }
+            ok = exchange_run(client->session, exchange, false, error);
+        }
+        if (ok && exchange->result == AFP_AUTH_CONTINUE) {
+            afp_login_challenge(&exchange->in, &turn);
+            ok = wire_ok(&exchange->in) || malformed(client, exchange, error);
+        }
+    }
+    memory_wipe(bytes, sizeof bytes);
+    return ok;
+}
+
+static bool login(struct afp_client *client, const struct uam_credentials *credentials,
+                  struct error *error)
+{
+    if (client->uam->needs_password &&
+        strlen(credentials->password) > client->uam->password_limit) {
+        return error_set(error, ERROR_LIMIT, 0,
+                         "the password is longer than the %zu bytes that '%s' carries",
+                         client->uam->password_limit, client->uam->name);
+    }
+    struct uam_state state = {0};
+    struct exchange exchange;
+    bool ok = converse(client, &exchange, &state, credentials, error);
+    if (!ok) {
+        error_prefix(error, "login");
+    } else if (exchange.result != AFP_OK) {
+        ok = login_refused(client, &exchange, credentials, error);
+    } else if (client->uam->client_finish != NULL) {
+        struct span proof = {exchange.answer, exchange.in.size};
+        ok = client->uam->client_finish(&state, proof, error);
+    }
+    memory_wipe(exchange.block, sizeof exchange.block);
+    uam_state_wipe(&state);
+    client->logged_in = ok;
+    return ok;
+}
+
+bool afp_client_open(struct afp_client **result, const struct afp_client_config *config,
+                     struct error *error)
+{
+    struct afp_client *client = memory_allocate(1, sizeof *client);
+    if (client == NULL) {
+        return memory_error(error, "for an AFP session");
+    }
+    client->version = config->version;
+    client->uam = config->uam;
+    if (!afp_describe_server(&client->description, &config->dsi, error) ||
+        (client->uam == NULL && !uam_choose(&client->uam, &client->description.info, error)) ||
+        !dsi_connect(&client->session, &config->dsi, error) ||
+        !dsi_open(client->session, &client->quantum, error) ||
+        !login(client, &config->credentials, error)) {
+        afp_client_close(client);
+        return false;
+    }
+    *result = client;
+    return true;
+}
+
+void afp_client_close(struct afp_client *client)
+{
+    if (client == NULL) {
+        return;
+    }
+    if (client->logged_in && dsi_ready(client->session)) {
+        struct exchange exchange;
+        struct error ignored; /* the session ends in any case */
+        exchange_begin(&exchange);
+        afp_plain_request(&exchange.out, AFP_LOGOUT);
+        bool answered = exchange_run(client->session, &exchange, false, &ignored);
+        (void)answered;
+    }
+    dsi_close(client->session);
+    memory_release(client);
+}
+
+/* ---- Facts
+ * ------------------------------------------------------------------------------------------ */
+
+struct dsi_session *afp_client_session(struct afp_client *client)
+{
+    return client->session;
+}
+
+const struct afp_server_info *afp_client_server(const struct afp_client *client)
+{
+    return &client->description.info;
+}
+
+enum afp_version afp_client_version(const struct afp_client *client)
+{
+    return client->version;
+}
+
+const struct uam *afp_client_uam(const struct afp_client *client)
+{
+    return client->uam;
+}
+
+uint32_t afp_client_quantum(const struct afp_client *client)
+{
+    return client->quantum;
+}
+
+/* "Netatalk4.5.1" as 0x040501; 0 for anything else. */
+static unsigned netatalk_version(struct span machine_type)
+{
+    char text[32] = "";
+    size_t length = machine_type.size < sizeof text ? machine_type.size : sizeof text - 1;
+    memcpy(text, machine_type.data, length);
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned patch = 0;
+    if (sscanf(text, "Netatalk%2u.%2u.%2u", &major, &minor, &patch) < 2) {
+        return 0;
+    }
+    return major << 16 | minor << 8 | patch;
+}
+
+uint32_t afp_write_chunk(struct span machine_type, uint32_t quantum, enum afp_version version)
+{
+    unsigned netatalk = machine_type.size > 0 ? netatalk_version(machine_type) : 0;
+    if (netatalk < 0x040400 || netatalk > 0x040501) {
+        return quantum;
+    }
+    uint32_t block = version >= AFP_3_0 ? AFP_WRITE_EXT_BLOCK_SIZE : AFP_WRITE_BLOCK_SIZE;
+    return quantum > block ? quantum - block : quantum;
+}
+
+uint32_t afp_client_write_chunk(const struct afp_client *client)
+{
+    return afp_write_chunk(client->description.info.machine_type, client->quantum, client->version);
+}
+
+uint64_t afp_client_size_limit(const struct afp_client *client)
+{
+    return client->version >= AFP_3_0 ? INT64_MAX : AFP_SHORT_SIZE_LIMIT;
+}
+
+enum afp_command afp_client_read_command(const struct afp_client *client)
+{
+    return client->version >= AFP_3_0 ? AFP_READ_EXT : AFP_READ;
+}
+
+enum afp_command afp_client_write_command(const struct afp_client *client)
+{
+    return client->version >= AFP_3_0 ? AFP_WRITE_EXT : AFP_WRITE;
+}
+
+/* ---- Names
+ * ------------------------------------------------------------------------------------------ */
+
+/* A name as a path of the session's kind (2.3). */
+static bool make_path(const struct afp_client *client, const char *name, struct afp_path *path,
+                      struct error *error)
+{
+    bool utf8 = client->version >= AFP_3_0;
+    *path = (struct afp_path){.type = utf8 ? AFP_PATH_UTF8 : AFP_PATH_LONG,
+                              .hint = AFP_TEXT_HINT_UTF8,
+                              .name = span_from_string(name)};
+    size_t limit = utf8 ? AFP_NAME_LIMIT_UTF8 : AFP_NAME_LIMIT_MAC;
+    if (path->name.size > limit) {
+        return error_set(error, ERROR_LIMIT, 0, "the name '%s' is longer than the %zu bytes of %s",
+                         name, limit, afp_version_entry(client->version)->label);
+    }
+    for (size_t i = 0; !utf8 && i < path->name.size; i++) {
+        if (path->name.data[i] > 0x7E) {
+            return error_set(error, ERROR_LIMIT, 0,
+                             "the name '%s' is not ASCII, which %s needs here: use -3 or higher",
+                             name, afp_version_entry(client->version)->label);
+        }
+    }
+    return true;
+}
+
+/* ---- Volumes
+ * ---------------------------------------------------------------------------------------- */
+
+bool afp_client_open_volume(struct afp_client *client, const char *name, uint16_t *volume,
+                            struct error *error)
+{
+    struct exchange exchange;
+    exchange_begin(&exchange);
+    struct afp_open_volume_request open = {.bitmap = AFP_VOLUME_ID, .name = span_from_string(name)};
+    afp_open_volume_request(&exchange.out, &open);
+    if (!request(client, &exchange, "open volume", name, error)) {
+        if (error->domain == ERROR_AFP && error->code == AFP_OBJECT_NOT_FOUND) {
+            error_set(error, ERROR_AFP, AFP_OBJECT_NOT_FOUND,
+                      "there is no volume '%s' on %s: ObjectNotFound (%d)", name,
+                      dsi_peer(client->session), AFP_OBJECT_NOT_FOUND);
+        }
+        return false;
+    }
+    struct afp_volume_reply reply;
+    afp_volume_reply(&exchange.in, &reply);
+    if (!wire_ok(&exchange.in) || !(reply.bitmap & AFP_VOLUME_ID)) {
+        return malformed(client, &exchange, error);
+    }
+    *volume = reply.parms.id;
+    return true;
+}
+
+/* The commands that name one thing by its number and answer nothing. */
+static bool id_request(struct afp_client *client, enum afp_command command, uint16_t id,
+                       const char *what, struct error *error)
+{
+    struct exchange exchange;
+    exchange_begin(&exchange);
+    struct afp_id_request message = {.id = id};
+    afp_id_request(&exchange.out, command, &message);
+    return request(client, &exchange, what, NULL, error);
+}
+
+bool afp_client_close_volume(struct afp_client *client, uint16_t volume, struct error *error)
+{
+    return id_request(client, AFP_CLOSE_VOLUME, volume, "close the volume", error);
+}
+
+bool afp_client_free_space(struct afp_client *client, uint16_t volume, uint64_t *free_bytes,
+                           bool *exact, struct error *error)
+{
+    bool wide = client->version >= AFP_2_2;
+    struct exchange exchange;
+    exchange_begin(&exchange);
+    struct afp_get_volume_parms_request ask = {
+        .volume = volume, .bitmap = wide ? AFP_VOLUME_FREE_EXT : AFP_VOLUME_FREE};
+    afp_get_volume_parms_request(&exchange.out, &ask);
+    if (!request(client, &exchange, "ask for free space", NULL, error)) {
+        return false;
+    }
+    struct afp_volume_reply reply;
+    afp_volume_reply(&exchange.in, &reply);
+    if (!wire_ok(&exchange.in) || reply.bitmap != ask.bitmap) {
+        return malformed(client, &exchange, error);
+    }
+    /* Old servers stop at 2 GiB - 1, Netatalk at 4 GiB - 1. */
+    *exact = wide || reply.parms.free_bytes < AFP_SHORT_SIZE_LIMIT;
+    *free_bytes = wide ? reply.parms.free_bytes_ext : reply.parms.free_bytes;
+    return true;
+}
+
+/* ---- Files and directories
+ * --------------------------------------------------------------------------- */
+
+static bool node_request(struct afp_client *client, struct exchange *exchange,
+                         enum afp_command command, struct afp_place place, const char *name,
+                         const char *what, struct error *error)
+{
+    struct afp_node_request message = {.volume = place.volume, .directory = place.directory};
+    exchange_begin(exchange);
+    if (!make_path(client, name, &message.path, error)) {
+        return false;
+    }
+    afp_node_request(&exchange->out, command, &message);
+    return request(client, exchange, what, name, error);
+}
+
+bool afp_client_create_directory(struct afp_client *client, struct afp_place place,
+                                 const char *name, uint32_t *directory, struct error *error)
+{
+    struct exchange exchange;
+    if (!node_request(client, &exchange, AFP_CREATE_DIRECTORY, place, name, "create directory",
+                      error)) {
+        return false;
+    }
+    afp_create_directory_reply(&exchange.in, directory);
+    return wire_ok(&exchange.in) || malformed(client, &exchange, error);
+}
+
+bool afp_client_create_file(struct afp_client *client, struct afp_place place, const char *name,
+                            struct error *error)
+{
+    struct exchange exchange;
+    return node_request(client, &exchange, AFP_CREATE_FILE, place, name, "create file", error);
+}
+
+bool afp_client_delete(struct afp_client *client, struct afp_place place, const char *name,
+                       struct error *error)
+{
+    struct exchange exchange;
+    return node_request(client, &exchange, AFP_DELETE, place, name, "delete", error);
+}
+
+bool afp_client_copy_file(struct afp_client *client, struct afp_place source, const char *name,
+                          struct afp_place target, const char *new_name, struct error *error)
+{
+    struct afp_copy_file_request message = {.source_volume = source.volume,
+                                            .source_directory = source.directory,
+                                            .target_volume = target.volume,
+                                            .target_directory = target.directory};
+    struct exchange exchange;
+    exchange_begin(&exchange);
+    if (!make_path(client, name, &message.source, error) ||
+        !make_path(client, "", &message.target, error) ||
+        !make_path(client, new_name, &message.new_name, error)) {
+        return false;
+    }
+    afp_copy_file_request(&exchange.out, &message);
+    return request(client, &exchange, "let the server copy file", name, error);
+}
+
+static enum afp_command enumerate_command(const struct afp_client *client)
+{
+    if (client->version >= AFP_3_1) {
+        return AFP_ENUMERATE_EXT2;
+    }
+    return client->version >= AFP_3_0 ? AFP_ENUMERATE_EXT : AFP_ENUMERATE;
+}
+
+static void entry_from_parms(struct afp_entry *entry, const struct afp_enumerate_entry *found)
+{
+    struct span name =
+        found->parms.utf8_name.size > 0 ? found->parms.utf8_name : found->parms.long_name;
+    size_t length = name.size < sizeof entry->name ? name.size : sizeof entry->name - 1;
+    if (length > 0) {
+        memcpy(entry->name, name.data, length);
+    }
+    entry->name[length] = '\0';
+    entry->kind = found->kind;
+    entry->id = found->parms.id;
+}
+
+bool afp_client_entry(struct afp_client *client, struct afp_place place, uint32_t index,
+                      struct afp_entry *entry, bool *found, struct error *error)
+{
+    enum afp_command command = enumerate_command(client);
+    uint16_t name_bit = client->version >= AFP_3_0 ? AFP_NODE_UTF8_NAME : AFP_NODE_LONG_NAME;
+    struct afp_enumerate_request ask = {.volume = place.volume,
+                                        .directory = place.directory,
+                                        .file_bitmap = AFP_NODE_ID | name_bit,
+                                        .directory_bitmap = AFP_NODE_ID | name_bit,
+                                        .count = 1,
+                                        .start = index,
+                                        .reply_limit = 1024};
+    struct exchange exchange;
+    exchange_begin(&exchange);
+    if (!make_path(client, "", &ask.path, error)) {
+        return false;
+    }
+    afp_enumerate_request(&exchange.out, command, &ask);
+    *found = true;
+    if (!request(client, &exchange, "list a directory", NULL, error)) {
+        *found = false;
+        return error->domain == ERROR_AFP && error->code == AFP_OBJECT_NOT_FOUND;
+    }
+    struct afp_enumerate_reply head;
+    struct afp_enumerate_entry first = {0};
+    afp_enumerate_reply(&exchange.in, &head);
+    afp_enumerate_entry(&exchange.in, command, &head, &first);
+    if (!wire_ok(&exchange.in) || head.count == 0) {
+        return malformed(client, &exchange, error);
+    }
+    entry_from_parms(entry, &first);
+    return true;
+}
+
+/* ---- Forks
+ * ------------------------------------------------------------------------------------------ */
+
+static uint16_t length_bit(const struct afp_client *client)
+{
+    return client->version >= AFP_3_0 ? AFP_FILE_DATA_LENGTH_EXT : AFP_FILE_DATA_LENGTH;
+}
+
+bool afp_client_open_fork(struct afp_client *client, struct afp_place place, const char *name,
+                          uint16_t access, uint16_t *fork, uint64_t *length, struct error *error)
+{
+    struct afp_open_fork_request message = {.volume = place.volume,
+                                            .directory = place.directory,
+                                            .bitmap = length_bit(client),
+                                            .access = access};
+    struct exchange exchange;
+    exchange_begin(&exchange);
+    if (!make_path(client, name, &message.path, error)) {
+        return false;
+    }
+    afp_open_fork_request(&exchange.out, &message);
+    if (!request(client, &exchange, "open file", name, error)) {
+        return false;
+    }
+    struct afp_open_fork_reply reply = {0};
+    afp_open_fork_reply(&exchange.in, &reply);
+    *fork = reply.fork;
+    *length = reply.parms.data_length;
+    return wire_ok(&exchange.in) || malformed(client, &exchange, error);
+}
+
+bool afp_client_close_fork(struct afp_client *client, uint16_t fork, struct error *error)
+{
+    return id_request(client, AFP_CLOSE_FORK, fork, "close a file", error);
+}
+
+bool afp_client_set_fork_length(struct afp_client *client, uint16_t fork, uint64_t length,
+                                struct error *error)
+{
+    struct afp_set_fork_parms_request message = {
+        .fork = fork, .bitmap = length_bit(client), .length = length};
+    struct exchange exchange;
+    exchange_begin(&exchange);
+    afp_set_fork_parms_request(&exchange.out, &message);
+    return request(client, &exchange, "set a file's length", NULL, error);
+}
+
+bool afp_client_flush_fork(struct afp_client *client, uint16_t fork, struct error *error)
+{
+    return id_request(client, AFP_FLUSH_FORK, fork, "flush a file", error);
+}

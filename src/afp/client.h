@@ -1,0 +1,124 @@
+/*
+ * client.h - an AFP session: who the server is, login, volumes, files, forks, as single calls.
+ *
+ * Each function sends one request (a few where it says so) and waits for the reply; nothing else
+ * may be outstanding. The windowed reads and writes of a benchmark go straight to dsi_submit() (see
+ * target/afp_target.c).
+ *
+ * Errors: ERROR_AFP with the result code where the server refuses, else what dsi/session.h says. A
+ * client belongs to one thread. Names are UTF-8; below AFP 3.0 they must be ASCII and at most 31
+ * bytes. Directories are given by ID (2 is the root), names are single components.
+ */
+#ifndef AFPBENCH_AFP_CLIENT_H
+#define AFPBENCH_AFP_CLIENT_H
+
+#include "afp/afp.h"
+#include "afp/message.h"
+#include "afp/server_info.h"
+#include "dsi/session.h"
+#include "uam/uam.h"
+
+/* A server's description with the bytes that its spans point into. */
+struct afp_description {
+    struct afp_server_info info;
+    uint8_t bytes[2048];
+};
+
+/* Asks on a connection of its own, without a login (DSIGetStatus). */
+bool afp_describe_server(struct afp_description *description, const struct dsi_config *config,
+                         struct error *error);
+
+struct afp_client_config {
+    struct dsi_config dsi;
+    enum afp_version version;
+    const struct uam *uam; /* NULL: the strongest that both sides have */
+    struct uam_credentials credentials;
+};
+
+struct afp_client;
+
+/* Describes the server, connects again, opens a session and logs in. */
+bool afp_client_open(struct afp_client **client, const struct afp_client_config *config,
+                     struct error *error);
+
+/* FPLogout and DSICloseSession where the session still lives; releases. NULL is fine. */
+void afp_client_close(struct afp_client *client);
+
+struct dsi_session *afp_client_session(struct afp_client *client);
+const struct afp_server_info *afp_client_server(const struct afp_client *client);
+enum afp_version afp_client_version(const struct afp_client *client);
+const struct uam *afp_client_uam(const struct afp_client *client);
+
+/* The quantum that OpenSession offered. */
+uint32_t afp_client_quantum(const struct afp_client *client);
+
+/* The largest write that this server takes: the quantum, less the request block for servers known
+ * to refuse block + data above it, Netatalk 4.4 to 4.5.1 (1.11). */
+uint32_t afp_client_write_chunk(const struct afp_client *client);
+
+/* The same rule as a pure function. */
+uint32_t afp_write_chunk(struct span machine_type, uint32_t quantum, enum afp_version version);
+
+/* The most bytes of a file that the session's read and write calls reach. */
+uint64_t afp_client_size_limit(const struct afp_client *client);
+
+/* ---- Volumes
+ * -------------------------------------------------------------------------------------- */
+
+bool afp_client_open_volume(struct afp_client *client, const char *name, uint16_t *volume,
+                            struct error *error);
+bool afp_client_close_volume(struct afp_client *client, uint16_t volume, struct error *error);
+
+/* Free bytes; `exact` is false where the server's 32-bit field was full: then it has at least that.
+ */
+bool afp_client_free_space(struct afp_client *client, uint16_t volume, uint64_t *free_bytes,
+                           bool *exact, struct error *error);
+
+/* ---- Files and directories
+ * ------------------------------------------------------------------------- */
+
+/* Something in a directory of a volume. */
+struct afp_place {
+    uint16_t volume;
+    uint32_t directory;
+};
+
+bool afp_client_create_directory(struct afp_client *client, struct afp_place place,
+                                 const char *name, uint32_t *directory, struct error *error);
+bool afp_client_create_file(struct afp_client *client, struct afp_place place, const char *name,
+                            struct error *error);
+/* A file, or an empty directory. */
+bool afp_client_delete(struct afp_client *client, struct afp_place place, const char *name,
+                       struct error *error);
+/* FPCopyFile (6): may take as long as the connection lives. */
+bool afp_client_copy_file(struct afp_client *client, struct afp_place source, const char *name,
+                          struct afp_place target, const char *new_name, struct error *error);
+
+/* An entry of a directory; `name` lives until the next call. */
+struct afp_entry {
+    enum afp_node_kind kind;
+    uint32_t id;
+    char name[AFP_NAME_LIMIT_UTF8 + 1];
+};
+
+/* The entry number `index`, from 1; `found` is false at the end of the list. */
+bool afp_client_entry(struct afp_client *client, struct afp_place place, uint32_t index,
+                      struct afp_entry *entry, bool *found, struct error *error);
+
+/* ---- Forks
+ * ----------------------------------------------------------------------------------------- */
+
+/* Opens the data fork with the bits of enum afp_access; `length` is its length then. */
+bool afp_client_open_fork(struct afp_client *client, struct afp_place place, const char *name,
+                          uint16_t access, uint16_t *fork, uint64_t *length, struct error *error);
+bool afp_client_close_fork(struct afp_client *client, uint16_t fork, struct error *error);
+bool afp_client_set_fork_length(struct afp_client *client, uint16_t fork, uint64_t length,
+                                struct error *error);
+/* FPFlushFork: may take as long as the connection lives. */
+bool afp_client_flush_fork(struct afp_client *client, uint16_t fork, struct error *error);
+
+/* The calls for one read and one write: the wide ones from 3.0 on. */
+enum afp_command afp_client_read_command(const struct afp_client *client);
+enum afp_command afp_client_write_command(const struct afp_client *client);
+
+#endif

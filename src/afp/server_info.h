@@ -1,0 +1,34 @@
+/*
+ * server_info.h - what a server says of itself before a login: the reply to DSIGetStatus and
+ * FPGetSrvrInfo (doc/protocol.md 2.1). Pure; decoded spans point into the reply.
+ */
+#ifndef AFPBENCH_AFP_SERVER_INFO_H
+#define AFPBENCH_AFP_SERVER_INFO_H
+
+#include "base/wire.h"
+
+/* More entries than any server has; further ones are dropped when decoding. */
+#define AFP_INFO_LIST_LIMIT 16
+
+struct afp_info_list {
+    uint8_t count;
+    struct span items[AFP_INFO_LIST_LIMIT];
+};
+
+struct afp_server_info {
+    uint16_t flags;
+    struct span server_name;  /* Mac charset */
+    struct span machine_type; /* "Netatalk4.5.1" */
+    struct afp_info_list versions;
+    struct afp_info_list uams;
+    struct span signature;          /* 16 bytes or none */
+    struct span utf8_name;          /* or none */
+    struct afp_info_list addresses; /* each: tag byte and data (2.1) */
+};
+
+void afp_server_info(struct wire *wire, struct afp_server_info *info);
+
+/* True if the list has this string, byte for byte. */
+bool afp_info_list_has(const struct afp_info_list *list, struct span item);
+
+#endif

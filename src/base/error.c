@@ -1,0 +1,57 @@
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool error_set(struct error *error, enum error_domain domain, int code, const char *format, ...)
+{
+    error->domain = domain;
+    error->code = code;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    return false;
+}
+
+bool error_set_errno(struct error *error, int errno_value, const char *format, ...)
+{
+    error->domain = ERROR_SYSTEM;
+    error->code = errno_value;
+    va_list arguments;
+    va_start(arguments, format);
+    int used = vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    if (used >= 0 && (size_t)used < sizeof error->message) {
+        snprintf(error->message + used, sizeof error->message - (size_t)used, ": %s",
+                 strerror(errno_value));
+    }
+    return false;
+}
+
+bool error_prefix(struct error *error, const char *format, ...)
+{
+    char before[sizeof error->message];
+    memcpy(before, error->message, sizeof before);
+    va_list arguments;
+    va_start(arguments, format);
+    int used = vsnprintf(error->message, sizeof error->message, format, arguments);
+    va_end(arguments);
+    if (used >= 0 && (size_t)used < sizeof error->message) {
+        snprintf(error->message + used, sizeof error->message - (size_t)used, ": %s", before);
+    }
+    return false;
+}
+
+int error_exit_status(const struct error *error, enum exit_status otherwise)
+{
+    switch (error->domain) {
+    case ERROR_USAGE:
+        return EXIT_USAGE;
+    case ERROR_INTERRUPTED:
+        return EXIT_INTERRUPTED;
+    default:
+        return (int)otherwise;
+    }
+}

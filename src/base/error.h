@@ -1,0 +1,61 @@
+/*
+ * error.h - the one error value of the project.
+ *
+ * A function that can fail takes a `struct error *` as its last parameter and returns bool. On
+ * success it returns true and leaves the value alone; on failure it fills it and returns false. The
+ * message is one line for a person: what failed, where, and what to do. The caller owns the value;
+ * nothing is allocated, so it is cheap in the hot path and safe when memory ran out.
+ */
+#ifndef AFPBENCH_BASE_ERROR_H
+#define AFPBENCH_BASE_ERROR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum error_domain {
+    ERROR_NONE,
+    ERROR_USAGE,       /* the command line; code unused */
+    ERROR_SYSTEM,      /* a system call; code is errno */
+    ERROR_RESOLVE,     /* a host name; code is the EAI_ value */
+    ERROR_PROTOCOL,    /* the peer broke the protocol; code unused */
+    ERROR_CLOSED,      /* the peer ended the connection; code is errno or 0 */
+    ERROR_DSI,         /* a DSI result code (doc/protocol.md 1.13) */
+    ERROR_AFP,         /* an AFP result code (doc/protocol.md appendix A) */
+    ERROR_TIMEOUT,     /* no progress within the limit; code unused */
+    ERROR_LIMIT,       /* something does not fit: quantum, memory cap, free space, version */
+    ERROR_CONTENT,     /* bytes that differ from what was written */
+    ERROR_INTERRUPTED, /* SIGINT, SIGTERM or SIGHUP; code is the signal */
+};
+
+struct error {
+    enum error_domain domain;
+    int code;
+    char message[400];
+};
+
+/* Exit codes of every program (the manual pages, EXIT STATUS). */
+enum exit_status {
+    EXIT_DONE = 0,
+    EXIT_TEST_FAILED = 1,
+    EXIT_CANNOT_RUN = 2,
+    EXIT_USAGE = 64,
+    EXIT_INTERRUPTED = 130,
+};
+
+/* Fills `error` and returns false, so that `return error_set(…)` reads well. */
+bool error_set(struct error *error, enum error_domain domain, int code, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Fills `error` from errno: "<formatted text>: <strerror>". Returns false. */
+bool error_set_errno(struct error *error, int errno_value, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Puts "<formatted text>: " before the message that is there. Returns false. */
+bool error_prefix(struct error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The exit code for an error: 64 and 130 by its domain, else `otherwise` (1 in a test, 2 before).
+ */
+int error_exit_status(const struct error *error, enum exit_status otherwise);
+
+#endif

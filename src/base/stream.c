@@ -1,0 +1,177 @@
+#include "base/stream.h"
+
+#include "base/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+
+ssize_t stream_send(int socket, const struct iovec *pieces, size_t count, bool more)
+{
+    struct msghdr message = {.msg_iov = (struct iovec *)pieces, .msg_iovlen = count};
+    int flags = MSG_NOSIGNAL | (more ? MSG_MORE : 0);
+    ssize_t sent;
+    do {
+        sent = sendmsg(socket, &message, flags);
+    } while (sent < 0 && errno == EINTR);
+    return sent;
+}
+
+ssize_t stream_send_file(int socket, int file, uint64_t offset, size_t size)
+{
+    off_t from = (off_t)offset;
+    ssize_t sent;
+    do {
+        sent = sendfile(socket, file, &from, size);
+    } while (sent < 0 && errno == EINTR);
+    return sent;
+}
+
+ssize_t stream_receive(int socket, const struct iovec *pieces, size_t count)
+{
+    struct msghdr message = {.msg_iov = (struct iovec *)pieces, .msg_iovlen = count};
+    ssize_t received;
+    do {
+        received = recvmsg(socket, &message, 0);
+    } while (received < 0 && errno == EINTR);
+    return received;
+}
+
+ssize_t stream_discard(int socket, size_t size)
+{
+    ssize_t received;
+    do {
+        received = recv(socket, NULL, size, MSG_TRUNC);
+    } while (received < 0 && errno == EINTR);
+    return received;
+}
+
+ssize_t stream_splice_in(int socket, int pipe, size_t size)
+{
+    ssize_t moved;
+    do {
+        moved = splice(socket, NULL, pipe, NULL, size, SPLICE_F_MOVE);
+    } while (moved < 0 && errno == EINTR);
+    return moved;
+}
+
+ssize_t stream_splice_out(int pipe, int file, uint64_t offset, size_t size)
+{
+    ssize_t moved;
+    do {
+        loff_t to = (loff_t)offset;
+        moved = splice(pipe, NULL, file, &to, size, SPLICE_F_MOVE);
+    } while (moved < 0 && errno == EINTR);
+    return moved;
+}
+
+int stream_poll(struct pollfd *descriptors, size_t count, uint64_t deadline_ns)
+{
+    for (;;) {
+        struct timespec wait;
+        struct timespec *limit = NULL;
+        if (deadline_ns != UINT64_MAX) {
+            uint64_t now = clock_now_ns();
+            uint64_t left = deadline_ns > now ? deadline_ns - now : 0;
+            wait = (struct timespec){.tv_sec = (time_t)(left / NS_PER_S),
+                                     .tv_nsec = (long)(left % NS_PER_S)};
+            limit = &wait;
+        }
+        int ready = ppoll(descriptors, count, limit, NULL);
+        if (ready >= 0 || errno != EINTR) {
+            return ready;
+        }
+    }
+}
+
+bool stream_send_all(int socket, struct iovec *pieces, size_t count, bool more, struct error *error)
+{
+    while (count > 0) {
+        if (pieces->iov_len == 0) {
+            pieces++;
+            count--;
+            continue;
+        }
+        ssize_t sent = stream_send(socket, pieces, count, more);
+        if (sent < 0) {
+            return error_set_errno(error, errno, "send");
+        }
+        size_t left = (size_t)sent;
+        while (count > 0 && left >= pieces->iov_len) {
+            left -= pieces->iov_len;
+            pieces++;
+            count--;
+        }
+        if (count > 0) {
+            pieces->iov_base = (char *)pieces->iov_base + left;
+            pieces->iov_len -= left;
+        }
+    }
+    return true;
+}
+
+bool stream_send_file_all(int socket, int file, uint64_t offset, uint64_t size, struct error *error)
+{
+    while (size > 0) {
+        size_t step = size < (1U << 30) ? (size_t)size : (1U << 30);
+        ssize_t sent = stream_send_file(socket, file, offset, step);
+        if (sent < 0) {
+            return error_set_errno(error, errno, "sendfile");
+        }
+        if (sent == 0) {
+            return error_set(error, ERROR_SYSTEM, 0, "sendfile: the file ended early");
+        }
+        offset += (uint64_t)sent;
+        size -= (uint64_t)sent;
+    }
+    return true;
+}
+
+bool stream_receive_all(int socket, void *buffer, size_t size, struct error *error)
+{
+    char *at = buffer;
+    while (size > 0) {
+        struct iovec piece = {at, size};
+        ssize_t received = stream_receive(socket, &piece, 1);
+        if (received < 0) {
+            return error_set_errno(error, errno, "receive");
+        }
+        if (received == 0) {
+            return error_set(error, ERROR_CLOSED, 0, "the peer closed the connection");
+        }
+        at += received;
+        size -= (size_t)received;
+    }
+    return true;
+}
+
+bool stream_discard_all(int socket, uint64_t size, struct error *error)
+{
+    while (size > 0) {
+        size_t step = size < STREAM_RECEIVE_BYTES ? (size_t)size : STREAM_RECEIVE_BYTES;
+        ssize_t received = stream_discard(socket, step);
+        if (received < 0) {
+            return error_set_errno(error, errno, "receive");
+        }
+        if (received == 0) {
+            return error_set(error, ERROR_CLOSED, 0, "the peer closed the connection");
+        }
+        size -= (uint64_t)received;
+    }
+    return true;
+}
+
+bool stream_prepare_tcp(int socket, struct error *error)
+{
+    int on = 1;
+    if (setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on) < 0) {
+        return error_set_errno(error, errno, "TCP_NODELAY");
+    }
+    if (setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on) < 0) {
+        return error_set_errno(error, errno, "SO_KEEPALIVE");
+    }
+    return true;
+}

@@ -1,0 +1,127 @@
+#include "base/units.h"
+
+#include "base/clock.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+bool parse_unsigned(const char *text, const char *what, uint64_t minimum, uint64_t maximum,
+                    uint64_t *value, struct error *error)
+{
+    uint64_t result = 0;
+    const char *at = text;
+    for (; isdigit((unsigned char)*at); at++) {
+        uint64_t digit = (uint64_t)(*at - '0');
+        if (result > (UINT64_MAX - digit) / 10) {
+            break;
+        }
+        result = result * 10 + digit;
+    }
+    if (at == text || *at != '\0' || result < minimum || result > maximum) {
+        return error_set(error, ERROR_USAGE, 0,
+                         "%s '%s' is not a whole number from %" PRIu64 " to %" PRIu64, what, text,
+                         minimum, maximum);
+    }
+    *value = result;
+    return true;
+}
+
+/* The bytes that a suffix counts; 0 if it is none of ours. */
+static uint64_t suffix_unit(const char *suffix, uint64_t default_unit)
+{
+    static const struct {
+        char letter;
+        uint64_t unit;
+    } suffixes[] = {{'b', 1}, {'k', KIB}, {'m', MIB}, {'g', GIB}, {'t', GIB * 1024}};
+    if (*suffix == '\0') {
+        return default_unit;
+    }
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        if (tolower((unsigned char)suffix[0]) == suffixes[i].letter && suffix[1] == '\0') {
+            return suffixes[i].unit;
+        }
+    }
+    return 0;
+}
+
+/* Digits with an optional fraction, as whole = value × 10^decimals. False past 18 digits. */
+static bool decimal(const char **text, uint64_t *value, uint64_t *divisor)
+{
+    const char *at = *text;
+    size_t digits = 0;
+    bool fraction = false;
+    *value = 0;
+    *divisor = 1;
+    for (;; at++) {
+        if (*at == '.' && !fraction) {
+            fraction = true;
+            continue;
+        }
+        if (!isdigit((unsigned char)*at)) {
+            break;
+        }
+        if (++digits > 18) {
+            return false;
+        }
+        *value = *value * 10 + (uint64_t)(*at - '0');
+        *divisor *= fraction ? 10 : 1;
+    }
+    *text = at;
+    return digits > 0;
+}
+
+bool parse_size(const char *text, const char *what, uint64_t unit, uint64_t minimum,
+                uint64_t maximum, uint64_t *size_bytes, struct error *error)
+{
+    const char *at = text;
+    uint64_t value;
+    uint64_t divisor;
+    if (decimal(&at, &value, &divisor)) {
+        wide bytes = (wide)value * suffix_unit(at, unit) / divisor;
+        if (suffix_unit(at, unit) != 0 && bytes >= minimum && bytes <= maximum) {
+            *size_bytes = (uint64_t)bytes;
+            return true;
+        }
+    }
+    char least[SIZE_TEXT_LENGTH];
+    char most[SIZE_TEXT_LENGTH];
+    return error_set(error, ERROR_USAGE, 0,
+                     "%s '%s' is not a size from %s to %s (a number, with b, k, M, G or T)", what,
+                     text, size_text(minimum, least), size_text(maximum, most));
+}
+
+const char *size_text(uint64_t size_bytes, char text[SIZE_TEXT_LENGTH])
+{
+    static const char *const names[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    size_t step = 0;
+    uint64_t unit = 1;
+    while (step + 1 < sizeof names / sizeof names[0] && size_bytes / unit >= 1024) {
+        unit *= 1024;
+        step++;
+    }
+    if (size_bytes % unit == 0) {
+        snprintf(text, SIZE_TEXT_LENGTH, "%" PRIu64 " %s", size_bytes / unit,
+                 size_bytes == 1 ? "byte" : names[step]);
+    } else {
+        uint64_t tenths = (uint64_t)((wide)size_bytes * 10 / unit);
+        snprintf(text, SIZE_TEXT_LENGTH, "%" PRIu64 ".%" PRIu64 " %s", tenths / 10, tenths % 10,
+                 names[step]);
+    }
+    return text;
+}
+
+const char *rate_kib_text(uint64_t bytes, uint64_t duration_ns, char text[RATE_TEXT_LENGTH])
+{
+    uint64_t hundredths = 0;
+    if (duration_ns > 0) {
+        wide scaled = (wide)bytes * NS_PER_S * 100;
+        wide divisor = (wide)duration_ns * 1024;
+        hundredths = (uint64_t)((scaled + divisor / 2) / divisor);
+    }
+    snprintf(text, RATE_TEXT_LENGTH, "%" PRIu64 ".%02" PRIu64, hundredths / 100, hundredths % 100);
+    return text;
+}

@@ -1,0 +1,654 @@
+#include "target/afp_target.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#define FILE_LIMIT     8              /* files that a workload has at once, with room */
+#define NAME_LIMIT     32             /* our own names, with the final zero */
+#define HURRY_NS       (5 * NS_PER_S) /* how long clean-up after a failure waits for an answer */
+#define DIRECTORY_FORM "afpbench-%08x-%06x-%04x"
+
+struct target_file {
+    bool open;
+    uint16_t fork;
+};
+
+/* The working directory of one volume. */
+struct workplace {
+    const char *volume_name;
+    uint16_t volume;
+    bool made;
+    char directory_name[NAME_LIMIT];
+    uint32_t directory;
+};
+
+struct made_file {
+    enum target_place place;
+    char name[NAME_LIMIT]; /* empty: the entry is free */
+};
+
+struct pending {
+    bool active;
+    uint64_t sequence;
+    struct target_operation operation;
+    uint8_t written[8]; /* the reply to a write: the offset after its last byte */
+};
+
+struct afp_target {
+    struct target target;
+    struct afp_client *client;
+    struct workplace places[TARGET_PLACES];
+    struct made_file made[FILE_LIMIT];
+    struct target_file files[FILE_LIMIT];
+    struct pending *pending;
+    uint32_t depth;
+    uint64_t sequence;
+};
+
+static struct afp_target *self(struct target *target)
+{
+    return (struct afp_target *)target;
+}
+
+/* ---- Reads and writes
+ * --------------------------------------------------------------------------------- */
+
+static bool reserve(struct target *target, uint32_t depth, struct error *error)
+{
+    struct afp_target *afp = self(target);
+    if (depth <= afp->depth) {
+        return true;
+    }
+    struct pending *pending = memory_resize(afp->pending, depth, sizeof *pending);
+    if (pending == NULL) {
+        return memory_error(error, "for outstanding requests");
+    }
+    memset(pending + afp->depth, 0, (depth - afp->depth) * sizeof *pending);
+    afp->pending = pending;
+    afp->depth = depth;
+    return dsi_reserve(afp_client_session(afp->client), depth, error);
+}
+
+static enum afp_command command_of(const struct afp_target *afp, enum target_kind kind)
+{
+    return kind == TARGET_READ ? afp_client_read_command(afp->client)
+                               : afp_client_write_command(afp->client);
+}
+
+static void encode_block(const struct afp_target *afp, const struct target_operation *operation,
+                         struct wire *out)
+{
+    enum afp_command command = command_of(afp, operation->kind);
+    if (operation->kind == TARGET_READ) {
+        struct afp_read_request read = {.fork = operation->file->fork,
+                                        .offset = (int64_t)operation->offset,
+                                        .count = (int64_t)operation->size};
+        afp_read_request(out, command, &read);
+    } else {
+        struct afp_write_request write = {.fork = operation->file->fork,
+                                          .offset = (int64_t)operation->offset,
+                                          .count = (int64_t)operation->size};
+        afp_write_request(out, command, &write);
+    }
+}
+
+static bool submit(struct target *target, const struct target_operation *operation,
+                   struct error *error)
+{
+    struct afp_target *afp = self(target);
+    struct pending *pending = &afp->pending[operation->tag];
+    enum afp_command command = command_of(afp, operation->kind);
+    uint8_t block[AFP_WRITE_EXT_BLOCK_SIZE];
+    struct wire out = wire_encoder(block, sizeof block);
+    encode_block(afp, operation, &out);
+    if (!wire_ok(&out)) {
+        return error_set(error, ERROR_LIMIT, 0, "%s does not reach offset %" PRIu64,
+                         afp_command_name((uint8_t)command), operation->offset);
+    }
+    pending->active = true;
+    pending->sequence = afp->sequence++;
+    pending->operation = *operation;
+    struct dsi_request request = {
+        .name = afp_command_name((uint8_t)command),
+        .block = {block, out.at},
+        .tag = operation->tag,
+    };
+    if (operation->kind == TARGET_READ) {
+        request.command = DSI_COMMAND;
+        request.reply = operation->read_buffer;
+        request.reply_capacity = operation->read_buffer != NULL ? operation->size : 0;
+    } else {
+        request.command = DSI_WRITE;
+        request.payload = (struct span){operation->write_buffer, operation->size};
+        request.reply = pending->written;
+        request.reply_capacity = sizeof pending->written;
+    }
+    return dsi_submit(afp_client_session(afp->client), &request, error);
+}
+
+/* Adds the operation that was the oldest one outstanding to an error of the connection. */
+static bool connection_failed(struct afp_target *afp, struct error *error)
+{
+    const struct pending *oldest = NULL;
+    for (uint32_t i = 0; i < afp->depth; i++) {
+        const struct pending *pending = &afp->pending[i];
+        if (pending->active && (oldest == NULL || pending->sequence < oldest->sequence)) {
+            oldest = pending;
+        }
+    }
+    if (error->domain == ERROR_INTERRUPTED || oldest == NULL) {
+        return false;
+    }
+    bool write = oldest->operation.kind == TARGET_WRITE;
+    size_t frame = oldest->operation.size + (command_of(afp, TARGET_WRITE) == AFP_WRITE_EXT
+                                                 ? AFP_WRITE_EXT_BLOCK_SIZE
+                                                 : AFP_WRITE_BLOCK_SIZE);
+    uint32_t quantum = afp_client_quantum(afp->client);
+    if (write && error->domain == ERROR_CLOSED && frame > quantum) {
+        char cause[sizeof error->message];
+        memcpy(cause, error->message, sizeof cause);
+        error_set(error, ERROR_CLOSED, error->code,
+                  "%s; it may refuse frames above its quantum of %" PRIu32 " bytes: try -q %zub",
+                  cause, quantum, quantum - (frame - oldest->operation.size));
+    }
+    return error_prefix(error, "%s of %zu bytes at offset %" PRIu64, write ? "write" : "read",
+                        oldest->operation.size, oldest->operation.offset);
+}
+
+static bool check_read(struct afp_target *afp, const struct target_operation *operation,
+                       const struct dsi_reply *reply, struct error *error)
+{
+    const char *name = afp_command_name((uint8_t)command_of(afp, TARGET_READ));
+    if (reply->result == AFP_OK && reply->reply_length == operation->size) {
+        return true;
+    }
+    if (reply->result == AFP_OK || reply->result == AFP_EOF) {
+        /* Bytes received count, not bytes asked for: an early end is an error. */
+        return afp_error(error, AFP_EOF, "%s of %zu bytes at offset %" PRIu64 " returned %" PRIu32,
+                         name, operation->size, operation->offset, reply->reply_length);
+    }
+    return afp_error(error, reply->result, "%s of %zu bytes at offset %" PRIu64, name,
+                     operation->size, operation->offset);
+}
+
+static bool check_write(struct afp_target *afp, const struct pending *pending,
+                        const struct dsi_reply *reply, struct error *error)
+{
+    const struct target_operation *operation = &pending->operation;
+    enum afp_command command = command_of(afp, TARGET_WRITE);
+    const char *name = afp_command_name((uint8_t)command);
+    if (reply->result != AFP_OK) {
+        return afp_error(error, reply->result, "%s of %zu bytes at offset %" PRIu64, name,
+                         operation->size, operation->offset);
+    }
+    size_t length = reply->reply_length < sizeof pending->written ? reply->reply_length
+                                                                  : sizeof pending->written;
+    struct wire in = wire_decoder(pending->written, length);
+    uint64_t end = 0;
+    afp_offset_reply(&in, command, &end);
+    if (!wire_ok(&in) || end != operation->offset + operation->size) {
+        return error_set(error, ERROR_PROTOCOL, 0,
+                         "%s of %zu bytes at offset %" PRIu64
+                         ": the server says that its last byte is before offset %" PRIu64,
+                         name, operation->size, operation->offset, end);
+    }
+    return true;
+}
+
+static bool reap(struct target *target, struct target_completion *completion, struct error *error)
+{
+    struct afp_target *afp = self(target);
+    struct dsi_reply reply;
+    if (!dsi_reap(afp_client_session(afp->client), &reply, error)) {
+        return connection_failed(afp, error);
+    }
+    struct pending *pending = &afp->pending[reply.tag];
+    pending->active = false;
+    *completion = (struct target_completion){.tag = (uint32_t)reply.tag,
+                                             .submitted_ns = reply.submitted_ns,
+                                             .sent_ns = reply.sent_ns,
+                                             .completed_ns = reply.completed_ns};
+    return pending->operation.kind == TARGET_READ
+               ? check_read(afp, &pending->operation, &reply, error)
+               : check_write(afp, pending, &reply, error);
+}
+
+static bool idle(struct target *target, uint64_t deadline_ns, int fd, bool *readable,
+                 struct error *error)
+{
+    return dsi_idle(afp_client_session(self(target)->client), deadline_ns, fd, readable, error);
+}
+
+/* ---- Files
+ * -------------------------------------------------------------------------------------------- */
+
+/* Without a second volume both places are the first. */
+static struct workplace *workplace_of(struct afp_target *afp, enum target_place *place)
+{
+    if (afp->places[*place].volume_name == NULL) {
+        *place = TARGET_FIRST;
+    }
+    return &afp->places[*place];
+}
+
+static bool make_directory(struct afp_target *afp, struct workplace *work, struct error *error)
+{
+    if (work->made) {
+        return true;
+    }
+    struct afp_place root = {work->volume, AFP_ROOT_ID};
+    if (!afp_client_create_directory(afp->client, root, work->directory_name, &work->directory,
+                                     error)) {
+        return error_prefix(error, "volume '%s'", work->volume_name);
+    }
+    work->made = true;
+    return true;
+}
+
+static struct afp_place inside(const struct workplace *work)
+{
+    return (struct afp_place){work->volume, work->directory};
+}
+
+/* The entry of a file that we made; with an empty name, a free entry. NULL if there is none. */
+static struct made_file *find_made(struct afp_target *afp, enum target_place place,
+                                   const char *name)
+{
+    for (size_t i = 0; i < FILE_LIMIT; i++) {
+        struct made_file *made = &afp->made[i];
+        if (strcmp(made->name, name) == 0 && (name[0] == '\0' || made->place == place)) {
+            return made;
+        }
+    }
+    return NULL;
+}
+
+/* Notes a file before it is made, so that a reply lost half way does not leave it behind. */
+static bool note_file(struct afp_target *afp, enum target_place place, const char *name,
+                      struct error *error)
+{
+    struct made_file *made = find_made(afp, place, name);
+    if (made == NULL) {
+        made = find_made(afp, place, "");
+    }
+    if (made == NULL || strlen(name) >= sizeof made->name) {
+        return error_set(error, ERROR_LIMIT, 0, "a workload uses too many files");
+    }
+    made->place = place;
+    memcpy(made->name, name, strlen(name) + 1);
+    return true;
+}
+
+static bool create_file(struct target *target, enum target_place place, const char *name,
+                        struct error *error)
+{
+    struct afp_target *afp = self(target);
+    struct workplace *work = workplace_of(afp, &place);
+    return make_directory(afp, work, error) && note_file(afp, place, name, error) &&
+           afp_client_create_file(afp->client, inside(work), name, error);
+}
+
+static bool open_in(struct afp_target *afp, struct afp_place place, const char *name,
+                    uint16_t access, struct target_file **file, uint64_t *size_bytes,
+                    struct error *error)
+{
+    for (size_t i = 0; i < FILE_LIMIT; i++) {
+        struct target_file *candidate = &afp->files[i];
+        if (!candidate->open) {
+            candidate->open = afp_client_open_fork(afp->client, place, name, access,
+                                                   &candidate->fork, size_bytes, error);
+            *file = candidate;
+            return candidate->open;
+        }
+    }
+    return error_set(error, ERROR_LIMIT, 0, "a workload opens too many files");
+}
+
+static bool open_file(struct target *target, enum target_place place, const char *name,
+                      struct target_file **file, struct error *error)
+{
+    struct afp_target *afp = self(target);
+    struct workplace *work = workplace_of(afp, &place);
+    uint64_t size_bytes;
+    return open_in(afp, inside(work), name,
+                   AFP_ACCESS_READ | AFP_ACCESS_WRITE | AFP_DENY_READ | AFP_DENY_WRITE, file,
+                   &size_bytes, error);
+}
+
+static bool open_existing(struct target *target, const char *name, struct target_file **file,
+                          uint64_t *size_bytes, struct error *error)
+{
+    struct afp_target *afp = self(target);
+    struct afp_place root = {afp->places[TARGET_FIRST].volume, AFP_ROOT_ID};
+    return open_in(afp, root, name, AFP_ACCESS_READ, file, size_bytes, error);
+}
+
+static bool close_file(struct target *target, struct target_file *file, struct error *error)
+{
+    file->open = false;
+    return afp_client_close_fork(self(target)->client, file->fork, error);
+}
+
+static bool remove_file(struct target *target, enum target_place place, const char *name,
+                        struct error *error)
+{
+    struct afp_target *afp = self(target);
+    struct workplace *work = workplace_of(afp, &place);
+    if (!afp_client_delete(afp->client, inside(work), name, error)) {
+        return false;
+    }
+    struct made_file *made = find_made(afp, place, name);
+    if (made != NULL) {
+        made->name[0] = '\0';
+    }
+    return true;
+}
+
+static bool set_length(struct target *target, struct target_file *file, uint64_t size_bytes,
+                       struct error *error)
+{
+    return afp_client_set_fork_length(self(target)->client, file->fork, size_bytes, error);
+}
+
+static bool flush(struct target *target, struct target_file *file, struct error *error)
+{
+    return afp_client_flush_fork(self(target)->client, file->fork, error);
+}
+
+static bool server_copy(struct target *target, const char *name, enum target_place place,
+                        const char *new_name, struct error *error)
+{
+    struct afp_target *afp = self(target);
+    struct workplace *to = workplace_of(afp, &place);
+    return make_directory(afp, to, error) && note_file(afp, place, new_name, error) &&
+           afp_client_copy_file(afp->client, inside(&afp->places[TARGET_FIRST]), name, inside(to),
+                                new_name, error);
+}
+
+static bool free_space(struct target *target, enum target_place place, uint64_t *free_bytes,
+                       bool *exact, struct error *error)
+{
+    struct afp_target *afp = self(target);
+    struct workplace *work = workplace_of(afp, &place);
+    return afp_client_free_space(afp->client, work->volume, free_bytes, exact, error);
+}
+
+/* ---- Clean-up
+ * ----------------------------------------------------------------------------------------- */
+
+/* After an interrupted or broken call nothing more can be asked. */
+static bool usable(struct afp_target *afp)
+{
+    return dsi_ready(afp_client_session(afp->client));
+}
+
+/* A file that is noted but was never made is as good as removed. */
+static bool gone(const struct error *error)
+{
+    return error->domain == ERROR_AFP &&
+           (error->code == AFP_OBJECT_NOT_FOUND || error->code == AFP_DIRECTORY_NOT_FOUND);
+}
+
+static bool remove_made_files(struct afp_target *afp, struct error *error)
+{
+    bool ok = true;
+    for (size_t i = 0; i < FILE_LIMIT && usable(afp); i++) {
+        struct made_file *made = &afp->made[i];
+        struct error cause;
+        if (made->name[0] != '\0' && !remove_file(&afp->target, made->place, made->name, &cause) &&
+            !gone(&cause)) {
+            *error = cause;
+            ok = false;
+        }
+    }
+    return ok;
+}
+
+static bool remove_directories(struct afp_target *afp, struct error *error)
+{
+    bool ok = true;
+    for (size_t i = 0; i < TARGET_PLACES; i++) {
+        struct workplace *work = &afp->places[i];
+        struct afp_place root = {work->volume, AFP_ROOT_ID};
+        struct error cause;
+        if (!work->made) {
+            continue;
+        }
+        error_set(&cause, ERROR_CLOSED, 0, "the connection is gone");
+        if (usable(afp) &&
+            (afp_client_delete(afp->client, root, work->directory_name, &cause) || gone(&cause))) {
+            work->made = false;
+            continue;
+        }
+        ok = false;
+        *error = cause;
+        error_prefix(error, "the directory '%s' stays on volume '%s' (--clean removes it later)",
+                     work->directory_name, work->volume_name);
+    }
+    return ok;
+}
+
+static void close_files(struct afp_target *afp)
+{
+    for (size_t i = 0; i < FILE_LIMIT && usable(afp); i++) {
+        if (afp->files[i].open) {
+            struct error ignored; /* a fork that the server lost needs no closing */
+            bool closed = close_file(&afp->target, &afp->files[i], &ignored);
+            (void)closed;
+        }
+    }
+}
+
+static bool clean_up(struct target *target, bool hurry, struct error *error)
+{
+    struct afp_target *afp = self(target);
+    struct dsi_session *session = afp_client_session(afp->client);
+    uint64_t patience_ns = dsi_set_timeout(session, HURRY_NS);
+    uint64_t deadline_ns = clock_now_ns() + HURRY_NS;
+    if (!hurry) {
+        dsi_set_timeout(session, patience_ns);
+        deadline_ns = UINT64_MAX;
+    }
+    bool settled = !dsi_alive(session) || dsi_settle(session, deadline_ns, error);
+    for (uint32_t i = 0; i < afp->depth; i++) {
+        afp->pending[i].active = false;
+    }
+    close_files(afp);
+    bool removed = remove_made_files(afp, error);
+    removed = remove_directories(afp, error) && removed;
+    dsi_set_timeout(session, patience_ns);
+    return removed && settled;
+}
+
+/* ---- Leftovers of killed runs
+ * --------------------------------------------------------------------------- */
+
+/* FNV-1a of the host's name: tells our own host's directories from others'. */
+static uint32_t host_mark(void)
+{
+    char name[256] = "";
+    gethostname(name, sizeof name - 1);
+    uint32_t hash = 2166136261U;
+    for (const char *at = name; *at != '\0'; at++) {
+        hash = (hash ^ (uint8_t)*at) * 16777619U;
+    }
+    return hash;
+}
+
+static void name_directories(struct afp_target *afp)
+{
+    uint16_t number = 0;
+    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number) {
+        number = (uint16_t)clock_now_ns();
+    }
+    for (size_t i = 0; i < TARGET_PLACES; i++) {
+        snprintf(afp->places[i].directory_name, NAME_LIMIT, DIRECTORY_FORM, host_mark(),
+                 (unsigned)getpid(), (unsigned)(uint16_t)(number + i));
+    }
+}
+
+/* NULL if the directory may go, else why it has to stay; `ours` is false for other names. */
+static const char *reason_to_keep(const char *name, bool *ours)
+{
+    unsigned host;
+    unsigned process;
+    unsigned number;
+    char again[NAME_LIMIT];
+    *ours = false;
+    if (sscanf(name, DIRECTORY_FORM, &host, &process, &number) != 3) {
+        return NULL;
+    }
+    snprintf(again, sizeof again, DIRECTORY_FORM, host, process, number & 0xFFFFU);
+    *ours = strcmp(again, name) == 0;
+    if (host != host_mark()) {
+        return "made on another host; run --clean there";
+    }
+    if (kill((pid_t)process, 0) == 0 || errno == EPERM) {
+        return "its run is still going";
+    }
+    return NULL;
+}
+
+static bool empty_directory(struct afp_client *client, struct afp_place place, struct error *error)
+{
+    struct afp_entry entry;
+    bool found;
+    for (;;) {
+        if (!afp_client_entry(client, place, 1, &entry, &found, error)) {
+            return false;
+        }
+        if (!found) {
+            return true;
+        }
+        if (!afp_client_delete(client, place, entry.name, error)) {
+            return false;
+        }
+    }
+}
+
+static bool remove_volume_leftovers(struct afp_client *client, uint16_t volume,
+                                    afp_leftover_report *report, void *context, struct error *error)
+{
+    struct afp_place root = {volume, AFP_ROOT_ID};
+    uint32_t index = 1;
+    for (;;) {
+        struct afp_entry entry;
+        bool found;
+        bool ours;
+        if (!afp_client_entry(client, root, index, &entry, &found, error)) {
+            return false;
+        }
+        if (!found) {
+            return true;
+        }
+        const char *keep = reason_to_keep(entry.name, &ours);
+        struct error cause;
+        struct afp_place inner = {volume, entry.id};
+        if (!ours || entry.kind != AFP_DIRECTORY) {
+            index++;
+        } else if (keep != NULL) {
+            report(context, entry.name, false, keep);
+            index++;
+        } else if (empty_directory(client, inner, &cause) &&
+                   afp_client_delete(client, root, entry.name, &cause)) {
+            report(context, entry.name, true, NULL);
+        } else if (!dsi_ready(afp_client_session(client))) {
+            *error = cause;
+            return false;
+        } else {
+            report(context, entry.name, false, cause.message);
+            index++;
+        }
+    }
+}
+
+bool afp_target_remove_leftovers(struct target *target, afp_leftover_report *report, void *context,
+                                 struct error *error)
+{
+    struct afp_target *afp = self(target);
+    for (size_t i = 0; i < TARGET_PLACES; i++) {
+        if (afp->places[i].volume_name != NULL &&
+            !remove_volume_leftovers(afp->client, afp->places[i].volume, report, context, error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- Beginning and end
+ * ---------------------------------------------------------------------------------- */
+
+static const struct target_ops afp_target_ops = {
+    .reserve = reserve,
+    .submit = submit,
+    .reap = reap,
+    .idle = idle,
+    .create_file = create_file,
+    .open_file = open_file,
+    .remove_file = remove_file,
+    .open_existing = open_existing,
+    .close_file = close_file,
+    .set_length = set_length,
+    .flush = flush,
+    .server_copy = server_copy,
+    .free_space = free_space,
+    .clean_up = clean_up,
+};
+
+bool afp_target_open(struct target **target, struct afp_client *client, const char *volume,
+                     const char *second_volume, struct error *error)
+{
+    struct afp_target *afp = memory_allocate(1, sizeof *afp);
+    if (afp == NULL) {
+        return memory_error(error, "for a target");
+    }
+    afp->client = client;
+    afp->target.ops = &afp_target_ops;
+    afp->target.facts = (struct target_facts){
+        .read_chunk = afp_client_quantum(client),
+        .write_chunk = afp_client_write_chunk(client),
+        .chunk_limit = afp_client_quantum(client),
+        .size_limit = afp_client_size_limit(client),
+        .server_copy = (afp_client_server(client)->flags & AFP_SERVER_COPY_FILE) != 0,
+        .second_place = second_volume != NULL,
+    };
+    name_directories(afp);
+    const char *const names[TARGET_PLACES] = {volume, second_volume};
+    for (size_t i = 0; i < TARGET_PLACES; i++) {
+        if (names[i] != NULL &&
+            !afp_client_open_volume(client, names[i], &afp->places[i].volume, error)) {
+            memory_release(afp);
+            return false;
+        }
+        afp->places[i].volume_name = names[i];
+    }
+    *target = &afp->target;
+    return true;
+}
+
+void afp_target_close(struct target *target)
+{
+    if (target == NULL) {
+        return;
+    }
+    struct afp_target *afp = self(target);
+    for (size_t i = 0; i < TARGET_PLACES; i++) {
+        struct workplace *work = &afp->places[i];
+        bool same = i == TARGET_SECOND && work->volume == afp->places[TARGET_FIRST].volume;
+        if (work->volume_name != NULL && !same && usable(afp)) {
+            struct error ignored; /* logging out closes it as well */
+            bool closed = afp_client_close_volume(afp->client, work->volume, &ignored);
+            (void)closed;
+        }
+    }
+    memory_release(afp->pending);
+    memory_release(afp);
+}

@@ -1,0 +1,106 @@
+/*
+ * target.h - what a workload runs against: an AFP server, later a mounted directory.
+ *
+ * A target submits and completes single reads and writes, and does the untimed work around them:
+ * its own working directory, files in it, flush, server-side copy, free space. Windows, batches and
+ * the copy loop are bench/flow's; the clock is bench/measure's.
+ *
+ * A target remembers every directory, file and open handle that it made, so that clean-up after any
+ * failure is one call. Files are named by place and name; `struct target_file` is owned by the
+ * target and ends with target_close_file(). One thread per target.
+ */
+#ifndef AFPBENCH_TARGET_TARGET_H
+#define AFPBENCH_TARGET_TARGET_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The first volume (-s), and the second (-S), to which copies go. */
+enum target_place { TARGET_FIRST, TARGET_SECOND, TARGET_PLACES };
+
+enum target_kind { TARGET_READ, TARGET_WRITE };
+
+struct target;
+struct target_file;
+
+/* One read or write of at most the target's chunk. The buffer stays the caller's and must live
+ * until the operation is reaped or settled. `tag` is below the reserved depth and unused by another
+ * outstanding operation. */
+struct target_operation {
+    enum target_kind kind;
+    struct target_file *file;
+    uint64_t offset;
+    size_t size;
+    void *read_buffer;        /* TARGET_READ; NULL: the bytes are dropped unseen */
+    const void *write_buffer; /* TARGET_WRITE */
+    uint32_t tag;
+};
+
+struct target_completion {
+    uint32_t tag;
+    uint64_t submitted_ns; /* first byte handed over */
+    uint64_t sent_ns;      /* last byte handed over */
+    uint64_t completed_ns;
+};
+
+/* What the bench needs to know before it plans. */
+struct target_facts {
+    uint32_t read_chunk;  /* most bytes of one read, by default */
+    uint32_t write_chunk; /* and of one write */
+    uint32_t chunk_limit; /* most bytes that may be asked for (-q) */
+    uint64_t size_limit;  /* most bytes of a file */
+    bool server_copy;     /* can copy a file on the server's side */
+    bool second_place;    /* TARGET_SECOND is not the same volume as TARGET_FIRST */
+};
+
+struct target_ops {
+    /* Makes room for `depth` outstanding operations. */
+    bool (*reserve)(struct target *target, uint32_t depth, struct error *error);
+
+    bool (*submit)(struct target *target, const struct target_operation *operation,
+                   struct error *error);
+    /* Waits for the next completion, in any order. A short or refused operation is an error that
+     * names the operation and its offset. */
+    bool (*reap)(struct target *target, struct target_completion *completion, struct error *error);
+
+    /* Waits until `deadline_ns` of the monotonic clock, or until `fd` (-1: none) can be read. */
+    bool (*idle)(struct target *target, uint64_t deadline_ns, int fd, bool *readable,
+                 struct error *error);
+
+    /* Files in the working directory of a place, which is made when first needed. */
+    bool (*create_file)(struct target *target, enum target_place place, const char *name,
+                        struct error *error);
+    bool (*open_file)(struct target *target, enum target_place place, const char *name,
+                      struct target_file **file, struct error *error);
+    bool (*remove_file)(struct target *target, enum target_place place, const char *name,
+                        struct error *error);
+    /* A file that was there before, at the root of the first place: opened for reading only. */
+    bool (*open_existing)(struct target *target, const char *name, struct target_file **file,
+                          uint64_t *size_bytes, struct error *error);
+    bool (*close_file)(struct target *target, struct target_file *file, struct error *error);
+
+    bool (*set_length)(struct target *target, struct target_file *file, uint64_t size_bytes,
+                       struct error *error);
+    bool (*flush)(struct target *target, struct target_file *file, struct error *error);
+    /* Copies a file of the first place to `new_name` in `place`, on the server's side. */
+    bool (*server_copy)(struct target *target, const char *name, enum target_place place,
+                        const char *new_name, struct error *error);
+
+    /* Free bytes of a place; `exact` is false if it has at least that. */
+    bool (*free_space)(struct target *target, enum target_place place, uint64_t *free_bytes,
+                       bool *exact, struct error *error);
+
+    /* Lets outstanding operations end, then closes and removes everything that the target made. In
+     * a hurry, after a failure, it waits a few seconds for each answer, else as long as ever. False
+     * names what stays. */
+    bool (*clean_up)(struct target *target, bool hurry, struct error *error);
+};
+
+struct target {
+    const struct target_ops *ops;
+    struct target_facts facts;
+};
+
+#endif
