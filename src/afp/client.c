@@ -14,8 +14,7 @@ struct afp_client {
     bool logged_in;
 };
 
-/* ---- One request and its reply
- * --------------------------------------------------------------------- */
+/* ---- One request and its reply ---- */
 
 struct exchange {
     struct wire out;
@@ -80,8 +79,7 @@ static bool request(struct afp_client *client, struct exchange *exchange, const 
     return true;
 }
 
-/* ---- Login
- * ------------------------------------------------------------------------------------------ */
+/* ---- Login ---- */
 
 bool afp_describe_server(struct afp_description *description, const struct dsi_config *config,
                          struct error *error)
@@ -241,8 +239,21 @@ void afp_client_close(struct afp_client *client)
     memory_release(client);
 }
 
-/* ---- Facts
- * ------------------------------------------------------------------------------------------ */
+bool afp_client_claim_session(struct afp_client *client, const char *id, uint32_t timestamp,
+                              struct error *error)
+{
+    struct afp_session_token_request message = {
+        .type = 3, .timestamp = timestamp, .client_id = span_from_string(id)};
+    struct exchange exchange;
+    if (client->version < AFP_3_0) {
+        return true;
+    }
+    exchange_begin(&exchange);
+    afp_session_token_request(&exchange.out, &message);
+    return exchange_run(client->session, &exchange, false, error);
+}
+
+/* ---- Facts ---- */
 
 struct dsi_session *afp_client_session(struct afp_client *client)
 {
@@ -314,8 +325,7 @@ enum afp_command afp_client_write_command(const struct afp_client *client)
     return client->version >= AFP_3_0 ? AFP_WRITE_EXT : AFP_WRITE;
 }
 
-/* ---- Names
- * ------------------------------------------------------------------------------------------ */
+/* ---- Names ---- */
 
 /* A name as a path of the session's kind (2.3). */
 static bool make_path(const struct afp_client *client, const char *name, struct afp_path *path,
@@ -340,8 +350,7 @@ static bool make_path(const struct afp_client *client, const char *name, struct 
     return true;
 }
 
-/* ---- Volumes
- * ---------------------------------------------------------------------------------------- */
+/* ---- Volumes ---- */
 
 bool afp_client_open_volume(struct afp_client *client, const char *name, uint16_t *volume,
                             struct error *error)
@@ -406,8 +415,7 @@ bool afp_client_free_space(struct afp_client *client, uint16_t volume, uint64_t 
     return true;
 }
 
-/* ---- Files and directories
- * --------------------------------------------------------------------------- */
+/* ---- Files and directories ---- */
 
 static bool node_request(struct afp_client *client, struct exchange *exchange,
                          enum afp_command command, struct afp_place place, const char *name,
@@ -521,8 +529,7 @@ bool afp_client_entry(struct afp_client *client, struct afp_place place, uint32_
     return true;
 }
 
-/* ---- Forks
- * ------------------------------------------------------------------------------------------ */
+/* ---- Forks ---- */
 
 static uint16_t length_bit(const struct afp_client *client)
 {

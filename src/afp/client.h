@@ -62,8 +62,14 @@ uint32_t afp_write_chunk(struct span machine_type, uint32_t quantum, enum afp_ve
 /* The most bytes of a file that the session's read and write calls reach. */
 uint64_t afp_client_size_limit(const struct afp_client *client);
 
-/* ---- Volumes
- * -------------------------------------------------------------------------------------- */
+/* FPGetSessionToken (5.1): names this session, so that a later one of the same user can end it.
+ * When another session with the same `id` and another `timestamp` is left on the server, as after a
+ * killed client, the server ends it and frees its forks. A refusal is not an error; before AFP 3.0
+ * there is no such call and nothing happens. */
+bool afp_client_claim_session(struct afp_client *client, const char *id, uint32_t timestamp,
+                              struct error *error);
+
+/* ---- Volumes ---- */
 
 bool afp_client_open_volume(struct afp_client *client, const char *name, uint16_t *volume,
                             struct error *error);
@@ -74,8 +80,7 @@ bool afp_client_close_volume(struct afp_client *client, uint16_t volume, struct 
 bool afp_client_free_space(struct afp_client *client, uint16_t volume, uint64_t *free_bytes,
                            bool *exact, struct error *error);
 
-/* ---- Files and directories
- * ------------------------------------------------------------------------- */
+/* ---- Files and directories ---- */
 
 /* Something in a directory of a volume. */
 struct afp_place {
@@ -105,8 +110,7 @@ struct afp_entry {
 bool afp_client_entry(struct afp_client *client, struct afp_place place, uint32_t index,
                       struct afp_entry *entry, bool *found, struct error *error);
 
-/* ---- Forks
- * ----------------------------------------------------------------------------------------- */
+/* ---- Forks ---- */
 
 /* Opens the data fork with the bits of enum afp_access; `length` is its length then. */
 bool afp_client_open_fork(struct afp_client *client, struct afp_place place, const char *name,

@@ -14,7 +14,7 @@
 #include "afp/afp.h"
 #include "base/wire.h"
 
-/* ---- Pieces ---------------------------------------------------------------------------------- */
+/* ---- Pieces ---- */
 
 enum afp_path_type { AFP_PATH_SHORT = 1, AFP_PATH_LONG = 2, AFP_PATH_UTF8 = 3 };
 
@@ -64,8 +64,7 @@ struct afp_node_parms {
 void afp_node_parms(struct wire *wire, enum afp_node_kind kind, uint16_t bitmap,
                     struct afp_node_parms *parms);
 
-/* ---- Requests with nothing, or one identifier, after the command byte --------------------------
- */
+/* ---- Requests with nothing, or one identifier, after the command byte ---- */
 
 /* FPLogout, FPGetSrvrParms, FPGetSrvrInfo. */
 void afp_plain_request(struct wire *wire, enum afp_command command);
@@ -77,8 +76,7 @@ struct afp_id_request {
 };
 void afp_id_request(struct wire *wire, enum afp_command command, struct afp_id_request *message);
 
-/* ---- Server and session ------------------------------------------------------------------------
- */
+/* ---- Server and session ---- */
 
 /* FPLogin (4.1). A guest login has no user field. `auth` starts after the pad byte. */
 struct afp_login_request {
@@ -161,8 +159,7 @@ struct afp_sleep_request {
 };
 void afp_sleep_request(struct wire *wire, struct afp_sleep_request *message);
 
-/* ---- Volumes ------------------------------------------------------------------------------------
- */
+/* ---- Volumes ---- */
 
 struct afp_open_volume_request {
     uint16_t bitmap;
@@ -190,8 +187,7 @@ struct afp_sync_directory_request {
 };
 void afp_sync_directory_request(struct wire *wire, struct afp_sync_directory_request *message);
 
-/* ---- Files and directories ----------------------------------------------------------------------
- */
+/* ---- Files and directories ---- */
 
 /* FPCreateFile (`flag` 0x80: hard create), FPCreateDir, FPDelete. */
 struct afp_node_request {
@@ -277,8 +273,7 @@ struct afp_enumerate_entry {
 void afp_enumerate_entry(struct wire *wire, enum afp_command command,
                          const struct afp_enumerate_reply *head, struct afp_enumerate_entry *entry);
 
-/* ---- Forks
- * --------------------------------------------------------------------------------------- */
+/* ---- Forks ---- */
 
 struct afp_open_fork_request {
     uint8_t resource; /* 0x80: the resource fork */

@@ -15,8 +15,7 @@ struct flow_lane {
     bool writing;    /* FLOW_COPY: the chunk was read and is being written */
 };
 
-/* ---- Preparation
- * ---------------------------------------------------------------------------------------- */
+/* ---- Preparation ---- */
 
 static uint64_t chunk_count(const struct flow_plan *plan)
 {
@@ -72,8 +71,7 @@ void flow_release(struct flow *flow)
     flow->buffers = NULL;
 }
 
-/* ---- One pass over the file
- * ------------------------------------------------------------------------------ */
+/* ---- One pass over the file ---- */
 
 struct pass {
     struct flow *flow;

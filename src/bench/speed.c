@@ -24,9 +24,7 @@ const struct speed_test *speed_test_by_name(const char *name, size_t length)
     return NULL;
 }
 
-/* ---- Plans
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- Plans ---- */
 
 /* -q where it is given, else what the target takes: writes may be smaller than reads. */
 static uint32_t chunk_bytes(const struct speed_options *options, const struct target_facts *facts,
@@ -91,9 +89,7 @@ static bool prepare_flows(struct speed_run *run, struct error *error)
            flow_prepare(&run->flow, &timed, error);
 }
 
-/* ---- Files
- * -----------------------------------------------------------------------------------------------
- */
+/* ---- Files ---- */
 
 bool speed_close(struct speed_run *run, struct target_file **file, struct error *error)
 {
@@ -170,8 +166,7 @@ bool speed_make_files(void *context, bool fresh, struct error *error)
            make_file(run, destination_place(test), SPEED_DESTINATION, &run->destination, error);
 }
 
-/* ---- Before the first run
- * --------------------------------------------------------------------------------- */
+/* ---- Before the first run ---- */
 
 static bool open_existing(struct speed_run *run, struct error *error)
 {
@@ -228,8 +223,7 @@ static bool check_free_space(struct speed_run *run, struct error *error)
            check_place(run, TARGET_SECOND, second, error);
 }
 
-/* ---- The test
- * --------------------------------------------------------------------------------------------- */
+/* ---- The test ---- */
 
 static void note(const struct observer *observer, const char *test, const char *text)
 {

@@ -75,8 +75,7 @@ bool speed_test_run(struct speed_run *run, const struct speed_test *test,
 /* Releases the buffers; only when the target has no operation outstanding. */
 void speed_run_release(struct speed_run *run);
 
-/* ---- Steps that the tests share
- * ------------------------------------------------------------------------- */
+/* ---- Steps that the tests share ---- */
 
 #define SPEED_SOURCE      "Source"
 #define SPEED_DESTINATION "Destination"

@@ -92,8 +92,7 @@ struct dsi_session {
     size_t ahead_end;
 };
 
-/* ---- Slots --------------------------------------------------------------------------------------
- */
+/* ---- Slots ---- */
 
 #define HEAD_BYTES (DSI_HEADER_SIZE + DSI_BLOCK_LIMIT)
 
@@ -159,8 +158,7 @@ bool dsi_reserve(struct dsi_session *session, size_t window, struct error *error
     return true;
 }
 
-/* ---- The end of a session
- * ------------------------------------------------------------------------- */
+/* ---- The end of a session ---- */
 
 static bool die(struct dsi_session *session)
 {
@@ -205,8 +203,7 @@ static bool io_failed(struct dsi_session *session, struct error *error)
     return error_set_errno(error, errno, "connection to %s", session->peer);
 }
 
-/* ---- Sending
- * -------------------------------------------------------------------------------------- */
+/* ---- Sending ---- */
 
 static void observe(struct dsi_session *session, bool sent, const uint8_t *header_bytes,
                     uint8_t afp_command)
@@ -383,8 +380,7 @@ bool dsi_submit(struct dsi_session *session, const struct dsi_request *request, 
     return pump_send(session, error);
 }
 
-/* ---- Receiving
- * ------------------------------------------------------------------------------------ */
+/* ---- Receiving ---- */
 
 static void reply_arrived(struct dsi_session *session)
 {
@@ -479,37 +475,48 @@ static uint8_t *destination(struct dsi_session *session, size_t *room)
     return buffer + incoming->have;
 }
 
-/* Uses up what was received ahead of need. */
-static bool consume_ahead(struct dsi_session *session, struct error *error)
+/* The header of the next frame from what was received ahead. */
+static bool consume_header(struct dsi_session *session, const uint8_t *from, size_t available,
+                           struct error *error)
 {
     struct incoming *incoming = &session->incoming;
-    while (session->ahead_at < session->ahead_end) {
+    size_t want = DSI_HEADER_SIZE - incoming->header_have;
+    size_t step = want < available ? want : available;
+    memcpy(incoming->header_bytes + incoming->header_have, from, step);
+    incoming->header_have += step;
+    session->ahead_at += step;
+    return incoming->header_have < DSI_HEADER_SIZE || header_arrived(session, error);
+}
+
+/* Payload of the current frame from what was received ahead. */
+static bool consume_payload(struct dsi_session *session, const uint8_t *from, size_t available,
+                            struct error *error)
+{
+    struct incoming *incoming = &session->incoming;
+    size_t room;
+    uint8_t *to = destination(session, &room);
+    size_t step = room < available ? room : available;
+    if (to != NULL) {
+        memcpy(to, from, step);
+    }
+    session->ahead_at += step;
+    incoming->have += step;
+    return incoming->have < incoming->header.length || frame_arrived(session, error);
+}
+
+/* Uses up what was received ahead of need, but not beyond a complete reply: what follows it,
+ * perhaps the end of the session, must not hide it. */
+static bool consume_ahead(struct dsi_session *session, struct error *error)
+{
+    while (session->ahead_at < session->ahead_end && session->done.first == NO_SLOT) {
         size_t available = session->ahead_end - session->ahead_at;
         const uint8_t *from = session->ahead + session->ahead_at;
-        if (incoming->header_have < DSI_HEADER_SIZE) {
-            size_t want = DSI_HEADER_SIZE - incoming->header_have;
-            size_t step = want < available ? want : available;
-            memcpy(incoming->header_bytes + incoming->header_have, from, step);
-            incoming->header_have += step;
-            session->ahead_at += step;
-            if (incoming->header_have == DSI_HEADER_SIZE && !header_arrived(session, error)) {
-                return false;
-            }
-            continue;
-        }
-        size_t room;
-        uint8_t *to = destination(session, &room);
-        size_t step = room < available ? room : available;
-        if (to != NULL) {
-            memcpy(to, from, step);
-        }
-        session->ahead_at += step;
-        incoming->have += step;
-        if (incoming->have == incoming->header.length && !frame_arrived(session, error)) {
+        bool in_header = session->incoming.header_have < DSI_HEADER_SIZE;
+        if (!(in_header ? consume_header(session, from, available, error)
+                        : consume_payload(session, from, available, error))) {
             return false;
         }
     }
-    session->ahead_at = session->ahead_end = 0;
     return true;
 }
 
@@ -542,7 +549,10 @@ static ssize_t receive_some(struct dsi_session *session, size_t *payload_step)
 static bool pump_receive(struct dsi_session *session, struct error *error)
 {
     struct incoming *incoming = &session->incoming;
-    while (session->done.first == NO_SLOT) {
+    while (consume_ahead(session, error)) {
+        if (session->done.first != NO_SLOT) {
+            return true;
+        }
         size_t payload_step;
         ssize_t received = receive_some(session, &payload_step);
         if (received < 0) {
@@ -554,6 +564,7 @@ static bool pump_receive(struct dsi_session *session, struct error *error)
         size_t got = (size_t)received;
         size_t payload = got < payload_step ? got : payload_step;
         incoming->have += payload;
+        session->ahead_at = 0;
         session->ahead_end = got - payload;
         if (incoming->slot != NO_SLOT && payload > 0) {
             session->last_progress_ns = clock_now_ns();
@@ -562,15 +573,11 @@ static bool pump_receive(struct dsi_session *session, struct error *error)
             !frame_arrived(session, error)) {
             return false;
         }
-        if (!consume_ahead(session, error)) {
-            return false;
-        }
     }
-    return true;
+    return false;
 }
 
-/* ---- Waiting
- * -------------------------------------------------------------------------------------- */
+/* ---- Waiting ---- */
 
 static bool timed_out(struct dsi_session *session, struct error *error)
 {
@@ -710,8 +717,7 @@ bool dsi_settle(struct dsi_session *session, uint64_t deadline_ns, struct error 
     return true;
 }
 
-/* ---- Beginning and end
- * ---------------------------------------------------------------------------- */
+/* ---- Beginning and end ---- */
 
 bool dsi_connect(struct dsi_session **result, const struct dsi_config *config, struct error *error)
 {

@@ -3,17 +3,21 @@
 #include "base/clock.h"
 #include "base/memory.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <unistd.h>
 
-#define FILE_LIMIT     8              /* files that a workload has at once, with room */
-#define NAME_LIMIT     32             /* our own names, with the final zero */
-#define HURRY_NS       (5 * NS_PER_S) /* how long clean-up after a failure waits for an answer */
+#define FILE_LIMIT 8              /* files that a workload has at once, with room */
+#define NAME_LIMIT 32             /* our own names, with the final zero */
+#define HURRY_NS   (5 * NS_PER_S) /* how long clean-up after a failure waits for an answer */
+#define RELEASE_NS (2 * NS_PER_S) /* what a server gets to end a dead session */
+
+/* FPGetSessionToken's timestamps: they only have to differ (doc/protocol.md 5.1). */
+enum { CLAIM_OF_RUN = 1, CLAIM_OF_CLEANER = 2 };
+
 #define DIRECTORY_FORM "afpbench-%08x-%06x-%04x"
 
 struct target_file {
@@ -26,7 +30,6 @@ struct workplace {
     const char *volume_name;
     uint16_t volume;
     bool made;
-    char directory_name[NAME_LIMIT];
     uint32_t directory;
 };
 
@@ -45,6 +48,7 @@ struct pending {
 struct afp_target {
     struct target target;
     struct afp_client *client;
+    char directory_name[NAME_LIMIT]; /* in the root of each volume; also the session's name */
     struct workplace places[TARGET_PLACES];
     struct made_file made[FILE_LIMIT];
     struct target_file files[FILE_LIMIT];
@@ -58,8 +62,7 @@ static struct afp_target *self(struct target *target)
     return (struct afp_target *)target;
 }
 
-/* ---- Reads and writes
- * --------------------------------------------------------------------------------- */
+/* ---- Reads and writes ---- */
 
 static bool reserve(struct target *target, uint32_t depth, struct error *error)
 {
@@ -227,8 +230,7 @@ static bool idle(struct target *target, uint64_t deadline_ns, int fd, bool *read
     return dsi_idle(afp_client_session(self(target)->client), deadline_ns, fd, readable, error);
 }
 
-/* ---- Files
- * -------------------------------------------------------------------------------------------- */
+/* ---- Files ---- */
 
 /* Without a second volume both places are the first. */
 static struct workplace *workplace_of(struct afp_target *afp, enum target_place *place)
@@ -245,7 +247,7 @@ static bool make_directory(struct afp_target *afp, struct workplace *work, struc
         return true;
     }
     struct afp_place root = {work->volume, AFP_ROOT_ID};
-    if (!afp_client_create_directory(afp->client, root, work->directory_name, &work->directory,
+    if (!afp_client_create_directory(afp->client, root, afp->directory_name, &work->directory,
                                      error)) {
         return error_prefix(error, "volume '%s'", work->volume_name);
     }
@@ -381,8 +383,7 @@ static bool free_space(struct target *target, enum target_place place, uint64_t 
     return afp_client_free_space(afp->client, work->volume, free_bytes, exact, error);
 }
 
-/* ---- Clean-up
- * ----------------------------------------------------------------------------------------- */
+/* ---- Clean-up ---- */
 
 /* After an interrupted or broken call nothing more can be asked. */
 static bool usable(struct afp_target *afp)
@@ -424,14 +425,14 @@ static bool remove_directories(struct afp_target *afp, struct error *error)
         }
         error_set(&cause, ERROR_CLOSED, 0, "the connection is gone");
         if (usable(afp) &&
-            (afp_client_delete(afp->client, root, work->directory_name, &cause) || gone(&cause))) {
+            (afp_client_delete(afp->client, root, afp->directory_name, &cause) || gone(&cause))) {
             work->made = false;
             continue;
         }
         ok = false;
         *error = cause;
         error_prefix(error, "the directory '%s' stays on volume '%s' (--clean removes it later)",
-                     work->directory_name, work->volume_name);
+                     afp->directory_name, work->volume_name);
     }
     return ok;
 }
@@ -468,8 +469,7 @@ static bool clean_up(struct target *target, bool hurry, struct error *error)
     return removed && settled;
 }
 
-/* ---- Leftovers of killed runs
- * --------------------------------------------------------------------------- */
+/* ---- Leftovers of killed runs ---- */
 
 /* FNV-1a of the host's name: tells our own host's directories from others'. */
 static uint32_t host_mark(void)
@@ -483,58 +483,89 @@ static uint32_t host_mark(void)
     return hash;
 }
 
-static void name_directories(struct afp_target *afp)
+static void name_directory(char name[NAME_LIMIT])
 {
     uint16_t number = 0;
     if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number) {
         number = (uint16_t)clock_now_ns();
     }
-    for (size_t i = 0; i < TARGET_PLACES; i++) {
-        snprintf(afp->places[i].directory_name, NAME_LIMIT, DIRECTORY_FORM, host_mark(),
-                 (unsigned)getpid(), (unsigned)(uint16_t)(number + i));
-    }
+    snprintf(name, NAME_LIMIT, DIRECTORY_FORM, host_mark(), (unsigned)getpid(), (unsigned)number);
 }
 
-/* NULL if the directory may go, else why it has to stay; `ours` is false for other names. */
-static const char *reason_to_keep(const char *name, bool *ours)
+/* Whether the process is there, is no zombie, and is a program of our name. */
+static bool runs_still(unsigned process)
+{
+    char path[32];
+    char theirs[32] = "";
+    char ours[32] = "";
+    char state = 'X';
+    snprintf(path, sizeof path, "/proc/%u/stat", process);
+    FILE *stat = fopen(path, "re");
+    if (stat == NULL) {
+        return false;
+    }
+    int fields = fscanf(stat, "%*d (%31[^)]) %c", theirs, &state);
+    fclose(stat);
+    prctl(PR_GET_NAME, ours);
+    return fields == 2 && strcmp(theirs, ours) == 0 && state != 'Z' && state != 'X';
+}
+
+/* True for a name of our form; `reason` is NULL if the directory may go. */
+static bool is_ours(const char *name, const char **reason)
 {
     unsigned host;
     unsigned process;
     unsigned number;
     char again[NAME_LIMIT];
-    *ours = false;
+    *reason = NULL;
     if (sscanf(name, DIRECTORY_FORM, &host, &process, &number) != 3) {
-        return NULL;
+        return false;
     }
     snprintf(again, sizeof again, DIRECTORY_FORM, host, process, number & 0xFFFFU);
-    *ours = strcmp(again, name) == 0;
     if (host != host_mark()) {
-        return "made on another host; run --clean there";
+        *reason = "made on another host; run --clean there";
+    } else if (runs_still(process)) {
+        *reason = "its run is still going";
     }
-    if (kill((pid_t)process, 0) == 0 || errno == EPERM) {
-        return "its run is still going";
-    }
-    return NULL;
+    return strcmp(again, name) == 0;
 }
 
 static bool empty_directory(struct afp_client *client, struct afp_place place, struct error *error)
 {
     struct afp_entry entry;
-    bool found;
-    for (;;) {
-        if (!afp_client_entry(client, place, 1, &entry, &found, error)) {
-            return false;
-        }
-        if (!found) {
-            return true;
-        }
-        if (!afp_client_delete(client, place, entry.name, error)) {
+    bool found = true;
+    while (found) {
+        if (!afp_client_entry(client, place, 1, &entry, &found, error) ||
+            (found && !afp_client_delete(client, place, entry.name, error))) {
             return false;
         }
     }
+    return true;
 }
 
-static bool remove_volume_leftovers(struct afp_client *client, uint16_t volume,
+/* A server may keep the files of a killed client open for a day (doc/protocol.md 1.10); the session
+ * that holds them is ended by its name, which is the directory's. */
+static bool remove_leftover(struct afp_target *afp, struct afp_place root,
+                            const struct afp_entry *entry, struct error *error)
+{
+    struct afp_client *client = afp->client;
+    struct afp_place inner = {root.volume, entry->id};
+    uint64_t give_up_ns = clock_now_ns() + RELEASE_NS;
+    bool claimed = false;
+    while (!empty_directory(client, inner, error)) {
+        bool busy = error->domain == ERROR_AFP && error->code == AFP_FILE_BUSY;
+        bool readable;
+        if (!busy || clock_now_ns() > give_up_ns ||
+            (!claimed && !afp_client_claim_session(client, entry->name, CLAIM_OF_CLEANER, error)) ||
+            !idle(&afp->target, clock_now_ns() + RELEASE_NS / 20, -1, &readable, error)) {
+            return false;
+        }
+        claimed = true;
+    }
+    return afp_client_delete(client, root, entry->name, error);
+}
+
+static bool remove_volume_leftovers(struct afp_target *afp, uint16_t volume,
                                     afp_leftover_report *report, void *context, struct error *error)
 {
     struct afp_place root = {volume, AFP_ROOT_ID};
@@ -542,31 +573,28 @@ static bool remove_volume_leftovers(struct afp_client *client, uint16_t volume,
     for (;;) {
         struct afp_entry entry;
         bool found;
-        bool ours;
-        if (!afp_client_entry(client, root, index, &entry, &found, error)) {
+        const char *reason;
+        if (!afp_client_entry(afp->client, root, index, &entry, &found, error)) {
             return false;
         }
         if (!found) {
             return true;
         }
-        const char *keep = reason_to_keep(entry.name, &ours);
-        struct error cause;
-        struct afp_place inner = {volume, entry.id};
-        if (!ours || entry.kind != AFP_DIRECTORY) {
+        if (entry.kind != AFP_DIRECTORY || !is_ours(entry.name, &reason)) {
             index++;
-        } else if (keep != NULL) {
-            report(context, entry.name, false, keep);
-            index++;
-        } else if (empty_directory(client, inner, &cause) &&
-                   afp_client_delete(client, root, entry.name, &cause)) {
-            report(context, entry.name, true, NULL);
-        } else if (!dsi_ready(afp_client_session(client))) {
-            *error = cause;
-            return false;
-        } else {
-            report(context, entry.name, false, cause.message);
-            index++;
+            continue;
         }
+        struct error cause;
+        bool removed = reason == NULL && remove_leftover(afp, root, &entry, &cause);
+        if (reason == NULL && !removed) {
+            reason = cause.message;
+            if (!usable(afp)) {
+                *error = cause;
+                return false;
+            }
+        }
+        report(context, entry.name, removed, reason);
+        index += !removed; /* a removed entry's place is taken by the next one */
     }
 }
 
@@ -576,15 +604,14 @@ bool afp_target_remove_leftovers(struct target *target, afp_leftover_report *rep
     struct afp_target *afp = self(target);
     for (size_t i = 0; i < TARGET_PLACES; i++) {
         if (afp->places[i].volume_name != NULL &&
-            !remove_volume_leftovers(afp->client, afp->places[i].volume, report, context, error)) {
+            !remove_volume_leftovers(afp, afp->places[i].volume, report, context, error)) {
             return false;
         }
     }
     return true;
 }
 
-/* ---- Beginning and end
- * ---------------------------------------------------------------------------------- */
+/* ---- Beginning and end ---- */
 
 static const struct target_ops afp_target_ops = {
     .reserve = reserve,
@@ -606,6 +633,7 @@ static const struct target_ops afp_target_ops = {
 bool afp_target_open(struct target **target, struct afp_client *client, const char *volume,
                      const char *second_volume, struct error *error)
 {
+    bool two = second_volume != NULL && strcmp(second_volume, volume) != 0;
     struct afp_target *afp = memory_allocate(1, sizeof *afp);
     if (afp == NULL) {
         return memory_error(error, "for a target");
@@ -618,17 +646,19 @@ bool afp_target_open(struct target **target, struct afp_client *client, const ch
         .chunk_limit = afp_client_quantum(client),
         .size_limit = afp_client_size_limit(client),
         .server_copy = (afp_client_server(client)->flags & AFP_SERVER_COPY_FILE) != 0,
-        .second_place = second_volume != NULL,
+        .second_place = two,
     };
-    name_directories(afp);
-    const char *const names[TARGET_PLACES] = {volume, second_volume};
-    for (size_t i = 0; i < TARGET_PLACES; i++) {
-        if (names[i] != NULL &&
-            !afp_client_open_volume(client, names[i], &afp->places[i].volume, error)) {
-            memory_release(afp);
-            return false;
-        }
+    name_directory(afp->directory_name);
+    bool ok = afp_client_claim_session(client, afp->directory_name, CLAIM_OF_RUN, error);
+    const char *const names[TARGET_PLACES] = {volume, two ? second_volume : NULL};
+    for (size_t i = 0; i < TARGET_PLACES && ok; i++) {
         afp->places[i].volume_name = names[i];
+        ok = names[i] == NULL ||
+             afp_client_open_volume(client, names[i], &afp->places[i].volume, error);
+    }
+    if (!ok) {
+        memory_release(afp);
+        return false;
     }
     *target = &afp->target;
     return true;
@@ -642,8 +672,7 @@ void afp_target_close(struct target *target)
     struct afp_target *afp = self(target);
     for (size_t i = 0; i < TARGET_PLACES; i++) {
         struct workplace *work = &afp->places[i];
-        bool same = i == TARGET_SECOND && work->volume == afp->places[TARGET_FIRST].volume;
-        if (work->volume_name != NULL && !same && usable(afp)) {
+        if (work->volume_name != NULL && usable(afp)) {
             struct error ignored; /* logging out closes it as well */
             bool closed = afp_client_close_volume(afp->client, work->volume, &ignored);
             (void)closed;
