@@ -1,0 +1,70 @@
+/*
+ * server.h - the reference server: a small, correct and fast AFP 2.1 to 3.4 server, used by
+ * afp_refserver, by afp_speedtest --refserver and by the tests.
+ *
+ * server_start() binds and listens; server_run() accepts sessions until server_stop(), one blocking
+ * thread each. Volumes and their contents are shared by all sessions. The configuration and all it
+ * points to stay the caller's and must outlive the server. Every function is safe to call from any
+ * thread; server_stop() may be called from a signal-handling thread.
+ *
+ * doc/protocol.md 1.14 (what is checked), 8 (what is answered).
+ */
+#ifndef AFPBENCH_SERVER_SERVER_H
+#define AFPBENCH_SERVER_SERVER_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SERVER_DEFAULT_QUANTUM (1024U * 1024)
+
+struct server_user {
+    const char *name;
+    const char *password;
+};
+
+struct server_volume {
+    const char *name;
+    const char *store;    /* a name in the table of stores: "memory", "null" */
+    uint64_t limit_bytes; /* most bytes the volume holds; 0: no limit of its own */
+    uint64_t free_bytes;  /* what it claims as free space; 0: the truth */
+    bool read_only;
+};
+
+struct server_config {
+    const char *const *listen_addresses; /* numeric */
+    size_t listen_count;
+    uint16_t port; /* 0: the system chooses one, the same for all addresses */
+    const struct server_volume *volumes;
+    size_t volume_count;
+    const struct server_user *users;
+    size_t user_count;
+    bool allow_guest;
+    uint32_t quantum;
+    bool strict_frames; /* request block + data <= quantum, as Netatalk 4.4 to 4.5.1 */
+    uint32_t session_limit;
+    const char *server_name;
+    const char *machine_type;
+};
+
+/* A configuration with every default: loopback, port 548, one memory volume "bench", guests. */
+struct server_config server_config_default(void);
+
+struct server;
+
+bool server_start(struct server **server, const struct server_config *config, struct error *error);
+
+/* The port in use, for all addresses. */
+uint16_t server_port(const struct server *server);
+
+/* Serves until server_stop(); returns when every session has ended. */
+bool server_run(struct server *server, struct error *error);
+
+/* Ends server_run() and all sessions. */
+void server_stop(struct server *server);
+
+/* Releases everything; after server_run() returned. */
+void server_free(struct server *server);
+
+#endif

@@ -1,0 +1,162 @@
+#include "server/service.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+
+static bool check_volume(const struct server_config *config, size_t index, struct error *error)
+{
+    const char *name = config->volumes[index].name;
+    size_t length = strlen(name);
+    if (length == 0 || length > SERVICE_VOLUME_NAME_LIMIT) {
+        return error_set(error, ERROR_USAGE, 0, "volume '%s': a name has 1 to %d bytes", name,
+                         SERVICE_VOLUME_NAME_LIMIT);
+    }
+    for (size_t i = 0; i < index; i++) {
+        if (strcmp(config->volumes[i].name, name) == 0) {
+            return error_set(error, ERROR_USAGE, 0, "volume '%s' is given twice", name);
+        }
+    }
+    return true;
+}
+
+static bool check_config(const struct server_config *config, struct error *error)
+{
+    if (config->volume_count == 0 || config->volume_count > SERVICE_VOLUME_LIMIT) {
+        return error_set(error, ERROR_USAGE, 0, "a server has 1 to %d volumes",
+                         SERVICE_VOLUME_LIMIT);
+    }
+    if (!config->allow_guest && config->user_count == 0) {
+        return error_set(error, ERROR_USAGE, 0, "without guests and users nobody can log in");
+    }
+    if (strlen(config->server_name) > 32 || strlen(config->machine_type) > 16) {
+        return error_set(error, ERROR_USAGE, 0,
+                         "a server's name has at most 32 bytes, a machine type 16");
+    }
+    for (size_t i = 0; i < config->volume_count; i++) {
+        if (!check_volume(config, i, error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool service_open(struct service *service, const struct server_config *config, struct error *error)
+{
+    *service = (struct service){
+        .config = config,
+        .tickle_ns = DSI_TICKLE_INTERVAL_S * NS_PER_S,
+        .silence_ns = SERVICE_SILENCE_LIMIT_S * NS_PER_S,
+    };
+    if (!check_config(config, error)) {
+        return false;
+    }
+    if (getrandom(service->signature, sizeof service->signature, 0) < 0) {
+        memcpy(service->signature, "afpbench server", sizeof service->signature);
+    }
+    service->volumes = memory_allocate(config->volume_count, sizeof *service->volumes);
+    if (service->volumes == NULL) {
+        return memory_error(error, "for the volumes");
+    }
+    for (size_t i = 0; i < config->volume_count; i++) {
+        if (!volume_open(&service->volumes[i], (uint16_t)(i + 1), &config->volumes[i], error)) {
+            while (i > 0) {
+                volume_close(&service->volumes[--i]);
+            }
+            memory_release(service->volumes);
+            return false;
+        }
+    }
+    return true;
+}
+
+void service_close(struct service *service)
+{
+    for (size_t i = 0; i < service->config->volume_count; i++) {
+        volume_close(&service->volumes[i]);
+    }
+    memory_release(service->volumes);
+}
+
+bool service_take_place(struct service *service)
+{
+    unsigned taken = atomic_load(&service->sessions);
+    do {
+        if (taken >= service->config->session_limit) {
+            return false;
+        }
+    } while (!atomic_compare_exchange_weak(&service->sessions, &taken, taken + 1));
+    return true;
+}
+
+void service_leave_place(struct service *service)
+{
+    atomic_fetch_sub(&service->sessions, 1);
+}
+
+bool service_offers(const struct service *service, const struct uam *uam)
+{
+    return uam->needs_password ? service->config->user_count > 0 : service->config->allow_guest;
+}
+
+/* The tag and the bytes of a network address (2.1); an empty span for a socket without one. */
+static struct span own_address(int socket, uint8_t bytes[19])
+{
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    struct wire wire = wire_encoder(bytes, 19);
+    if (getsockname(socket, (struct sockaddr *)&address, &length) < 0) {
+        return (struct span){0};
+    }
+    if (address.ss_family == AF_INET) {
+        struct sockaddr_in *v4 = (struct sockaddr_in *)&address;
+        uint8_t tag = 2;
+        uint16_t port = ntohs(v4->sin_port);
+        wire_u8(&wire, &tag);
+        wire_array(&wire, (uint8_t *)&v4->sin_addr, 4);
+        wire_u16(&wire, &port);
+    } else if (address.ss_family == AF_INET6) {
+        struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&address;
+        uint8_t tag = 7;
+        uint16_t port = ntohs(v6->sin6_port);
+        wire_u8(&wire, &tag);
+        wire_array(&wire, v6->sin6_addr.s6_addr, 16);
+        wire_u16(&wire, &port);
+    }
+    return (struct span){bytes, wire.at};
+}
+
+static void add(struct afp_info_list *list, struct span item)
+{
+    if (item.size > 0 && list->count < AFP_INFO_LIST_LIMIT) {
+        list->items[list->count++] = item;
+    }
+}
+
+void service_info(const struct service *service, int socket, struct wire *reply)
+{
+    const struct server_config *config = service->config;
+    uint8_t address[19];
+    struct afp_server_info info = {
+        .flags = AFP_SERVER_COPY_FILE | AFP_SERVER_SIGNATURE | AFP_SERVER_TCP |
+                 AFP_SERVER_MESSAGES | AFP_SERVER_UTF8_NAME,
+        .server_name = span_from_string(config->server_name),
+        .machine_type = span_from_string(config->machine_type),
+        .signature = {service->signature, sizeof service->signature},
+        .utf8_name = span_from_string(config->server_name),
+    };
+    for (size_t i = 0; i < AFP_VERSION_COUNT; i++) {
+        add(&info.versions, span_from_string(afp_versions[i].string));
+    }
+    for (size_t i = 0; i < uam_count; i++) {
+        if (service_offers(service, uam_table[i])) {
+            add(&info.uams, span_from_string(uam_table[i]->name));
+        }
+    }
+    add(&info.addresses, own_address(socket, address));
+    afp_server_info(reply, &info);
+}

@@ -1,0 +1,178 @@
+/* The store `null`: what a fork holds is made up, what is written is dropped; lengths are kept. */
+#include "base/stream.h"
+#include "server/store_tree.h"
+
+#include "base/memory.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Byte n of every fork is byte n mod POOL_SIZE of a pool of incompressible bytes. A prime just
+ * above 1 MiB: small enough for the processor's cache, and no two chunks of a usual size are equal.
+ */
+#define POOL_SIZE ((size_t)1048583)
+
+/* What an endless volume says it has: 1 PiB. */
+#define ENDLESS_BYTES (UINT64_C(1) << 50)
+
+struct null_store {
+    struct tree tree;
+    int pool_file;       /* for sending */
+    const uint8_t *pool; /* the same, mapped, for FPCopyFile */
+};
+
+static struct null_store *null_of(struct store *store)
+{
+    return (struct null_store *)store;
+}
+
+static bool make_pool(struct null_store *null, struct error *error)
+{
+    null->pool_file = memfd_create("afpbench pool", MFD_CLOEXEC);
+    if (null->pool_file < 0 || ftruncate(null->pool_file, (off_t)POOL_SIZE) < 0) {
+        return error_set_errno(error, errno, "memfd");
+    }
+    uint8_t *pool = mmap(NULL, POOL_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, null->pool_file, 0);
+    if (pool == MAP_FAILED) {
+        return error_set_errno(error, errno, "mmap");
+    }
+    null->pool = pool;
+    uint64_t state = 88172645463325252U;
+    for (size_t i = 0; i < POOL_SIZE; i++) { /* xorshift */
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        pool[i] = (uint8_t)(state >> 32);
+    }
+    return true;
+}
+
+static void null_destroy(struct store *store)
+{
+    struct null_store *null = null_of(store);
+    tree_close(&null->tree);
+    if (null->pool != NULL) {
+        munmap((void *)null->pool, POOL_SIZE);
+    }
+    if (null->pool_file >= 0) {
+        close(null->pool_file);
+    }
+    memory_release(null);
+}
+
+static bool null_create(struct store **store, const struct store_settings *settings,
+                        struct error *error)
+{
+    struct null_store *null = memory_allocate(1, sizeof *null);
+    if (null == NULL) {
+        return memory_error(error, "for a volume");
+    }
+    if (!tree_open(&null->tree, &store_null, settings, error)) {
+        memory_release(null);
+        return false;
+    }
+    if (!make_pool(null, error)) {
+        null_destroy(&null->tree.store);
+        return false;
+    }
+    *store = &null->tree.store;
+    return true;
+}
+
+static struct store_space null_space(struct store *store)
+{
+    const struct tree *tree = &null_of(store)->tree;
+    uint64_t total = tree->limit_bytes != 0 ? tree->limit_bytes : ENDLESS_BYTES;
+    uint64_t used = tree->used_bytes < total ? tree->used_bytes : total;
+    return (struct store_space){total, total - used};
+}
+
+/* The piece of the pool for a range of a fork. */
+static size_t pool_piece(uint64_t offset, uint64_t size, size_t *from)
+{
+    *from = (size_t)(offset % POOL_SIZE);
+    size_t left = POOL_SIZE - *from;
+    return size < left ? (size_t)size : left;
+}
+
+static bool null_send(struct store *store, struct store_fork *fork, int socket, uint64_t offset,
+                      uint64_t size, struct error *error)
+{
+    (void)fork;
+    while (size > 0) {
+        size_t from;
+        size_t step = pool_piece(offset, size, &from);
+        if (!stream_send_file_all(socket, null_of(store)->pool_file, from, step, error)) {
+            return false;
+        }
+        offset += step;
+        size -= step;
+    }
+    return true;
+}
+
+static bool null_receive(struct store *store, struct store_fork *fork, struct inbox *inbox,
+                         struct store_write *write, int32_t *result, struct error *error)
+{
+    (void)store;
+    (void)fork;
+    *result = AFP_OK;
+    if (!inbox_discard(inbox, write->size, error)) {
+        return false;
+    }
+    write->written = write->size;
+    return true;
+}
+
+static int32_t null_read(struct store *store, struct store_fork *fork, uint64_t offset,
+                         void *buffer, size_t size)
+{
+    (void)fork;
+    for (size_t done = 0; done < size;) {
+        size_t from;
+        size_t step = pool_piece(offset + done, size - done, &from);
+        memcpy((char *)buffer + done, null_of(store)->pool + from, step);
+        done += step;
+    }
+    return AFP_OK;
+}
+
+static int32_t null_write(struct store *store, struct store_fork *fork, struct store_write *write,
+                          const void *buffer)
+{
+    (void)store;
+    (void)fork;
+    (void)buffer;
+    write->written = write->size;
+    return AFP_OK;
+}
+
+const struct store_ops store_null = {
+    .name = "null",
+    .create = null_create,
+    .destroy = null_destroy,
+    .space = null_space,
+    .by_id = tree_by_id,
+    .parent = tree_parent,
+    .child = tree_child,
+    .entry = tree_entry,
+    .get = tree_get,
+    .set = tree_set,
+    .add = tree_add,
+    .remove = tree_remove,
+    .move = tree_move,
+    .exchange = tree_exchange,
+    .fork_open = tree_fork_open,
+    .fork_close = tree_fork_close,
+    .fork_length = tree_fork_length,
+    .fork_set_length = tree_fork_set_length,
+    .fork_flush = tree_fork_flush,
+    .write_begin = tree_write_begin,
+    .write_end = tree_write_end,
+    .send = null_send,
+    .receive = null_receive,
+    .read = null_read,
+    .write = null_write,
+};

@@ -1,0 +1,77 @@
+/*
+ * store_tree.h - files and directories kept in memory: all of a store but the bytes of its forks.
+ *
+ * Shared by the stores `memory` and `null`, whose tables of operations name these functions; see
+ * store.h for what each does and for the locking. A fork here has a length and a place in its file;
+ * what holds its bytes is the store's business.
+ */
+#ifndef AFPBENCH_SERVER_STORE_TREE_H
+#define AFPBENCH_SERVER_STORE_TREE_H
+
+#include "server/store.h"
+
+#include <stdatomic.h>
+
+struct store_fork {
+    struct store_node *owner; /* NULL once the file is removed */
+    unsigned references;      /* the owner's, and one for each fork_open */
+    uint64_t length;
+    /* The memory store's memfd, -1 until something was written. Set once, with the mutex held, and
+     * read without it. */
+    atomic_int file;
+};
+
+struct store_node {
+    struct store_node *parent;
+    struct store_node *next_by_id, *next_by_name; /* chains of the two hash tables */
+    enum afp_node_kind kind;
+    uint32_t id;
+    char *name;
+    size_t name_size;
+    uint32_t name_hash;
+    uint16_t attributes;
+    uint32_t created, modified, backed_up;
+    uint32_t mode;
+    uint8_t finder_info[32];
+    struct store_fork *forks[STORE_FORK_COUNT]; /* files; NULL: empty and never opened */
+    struct store_node **children;               /* directories, in the order of their making */
+    size_t child_count, child_room;
+};
+
+struct tree {
+    struct store store;
+    struct store_node *root;
+    struct store_node **by_id, **by_name; /* bucket_count chains each */
+    size_t bucket_count, node_count;
+    uint32_t next_id;
+    uint64_t limit_bytes, used_bytes;
+};
+
+/* The tree is zeroed memory, first in the store's own struct. */
+bool tree_open(struct tree *tree, const struct store_ops *ops,
+               const struct store_settings *settings, struct error *error);
+void tree_close(struct tree *tree);
+
+struct store_node *tree_by_id(struct store *store, uint32_t id);
+struct store_node *tree_parent(struct store *store, struct store_node *node);
+struct store_node *tree_child(struct store *store, struct store_node *directory, struct span name);
+struct store_node *tree_entry(struct store *store, struct store_node *directory, size_t index);
+void tree_get(struct store *store, struct store_node *node, struct store_attributes *attributes);
+void tree_set(struct store *store, struct store_node *node, uint16_t bitmap,
+              const struct store_attributes *attributes);
+int32_t tree_add(struct store *store, struct store_node *directory, struct span name,
+                 enum afp_node_kind kind, struct store_node **added);
+int32_t tree_remove(struct store *store, struct store_node *node);
+int32_t tree_move(struct store *store, struct store_node *node, struct store_node *directory,
+                  struct span name);
+int32_t tree_exchange(struct store *store, struct store_node *a, struct store_node *b);
+int32_t tree_fork_open(struct store *store, struct store_node *file, enum store_fork_kind kind,
+                       struct store_fork **fork);
+void tree_fork_close(struct store *store, struct store_fork *fork);
+uint64_t tree_fork_length(struct store *store, struct store_fork *fork);
+int32_t tree_fork_set_length(struct store *store, struct store_fork *fork, uint64_t length);
+int32_t tree_fork_flush(struct store *store, struct store_fork *fork);
+int32_t tree_write_begin(struct store *store, struct store_fork *fork, struct store_write *write);
+void tree_write_end(struct store *store, struct store_fork *fork, const struct store_write *write);
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * volume.h - a volume as all sessions share it: a store, the mutex that guards it, and who has
+ * which fork open with which rights and locks (doc/protocol.md 5.4).
+ *
+ * Every function below volume_close() needs the mutex held. Results are AFP result codes.
+ */
+#ifndef AFPBENCH_SERVER_VOLUME_H
+#define AFPBENCH_SERVER_VOLUME_H
+
+#include "server/server.h"
+#include "server/store.h"
+
+#include <pthread.h>
+
+/* Locked ranges that one open fork may have. */
+#define VOLUME_RANGE_LIMIT 4096
+
+struct range {
+    uint64_t begin, end; /* end is after the last byte */
+};
+
+/* One FPOpenFork, until its FPCloseFork. It belongs to one session; the list belongs to the volume.
+ */
+struct open_fork {
+    struct volume *volume;
+    struct open_fork *next, *previous;
+    uint32_t file_id;
+    enum store_fork_kind kind;
+    uint16_t access; /* enum afp_access */
+    struct store_fork *data;
+    struct range *ranges; /* locked by this fork */
+    size_t range_count, range_room;
+};
+
+struct volume {
+    uint16_t id; /* from 1 */
+    const struct server_volume *config;
+    uint32_t created; /* AFP date, GMT */
+    struct store *store;
+    pthread_mutex_t mutex;
+    struct open_fork *open_forks;
+};
+
+bool volume_open(struct volume *volume, uint16_t id, const struct server_volume *config,
+                 struct error *error);
+void volume_close(struct volume *volume);
+
+void volume_lock(struct volume *volume);
+void volume_unlock(struct volume *volume);
+
+/* Total and free bytes as clients are told. */
+struct store_space volume_space(struct volume *volume);
+
+/* Checks the access and deny modes against all open forks of the file; AFP_DENY_CONFLICT. */
+int32_t volume_open_fork(struct volume *volume, struct store_node *file, enum store_fork_kind kind,
+                         uint16_t access, struct open_fork **fork);
+void volume_close_fork(struct open_fork *fork);
+
+/* The attributes "data fork open" and "resource fork open" of a file; 0 when it is closed. */
+uint16_t volume_open_attributes(const struct volume *volume, uint32_t file_id);
+
+/* FPExchangeFiles: open forks follow their contents. */
+int32_t volume_exchange(struct volume *volume, struct store_node *a, struct store_node *b);
+
+/* FPByteRangeLock: AFP_RANGE_OVERLAP with a range of this fork's, AFP_LOCK_ERROR with another's,
+ * AFP_NO_MORE_LOCKS; unlock: AFP_RANGE_NOT_LOCKED unless exactly this range is locked. */
+int32_t volume_lock_range(struct open_fork *fork, struct range range);
+int32_t volume_unlock_range(struct open_fork *fork, struct range range);
+
+#endif

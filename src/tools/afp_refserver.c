@@ -1,0 +1,316 @@
+/* afp_refserver - the reference server as a program. */
+#include "base/memory.h"
+#include "base/units.h"
+#include "server/server.h"
+#include "server/store.h"
+#include "tools/options.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define LISTEN_LIMIT  16
+#define VOLUME_LIMIT  64
+#define USER_LIMIT    64
+#define QUANTUM_LEAST 512
+#define QUANTUM_MOST  (UINT32_MAX - 64U) /* a DSI frame counts its bytes in 32 bits */
+#define SESSIONS_MOST 10000
+
+struct settings {
+    const char *addresses[LISTEN_LIMIT];
+    size_t address_count;
+    struct server_volume volumes[VOLUME_LIMIT];
+    size_t volume_count;
+    struct server_user users[USER_LIMIT];
+    size_t user_count;
+    char *texts[VOLUME_LIMIT + USER_LIMIT]; /* copies that the above point into */
+    size_t text_count;
+    uint32_t port;
+    uint64_t quantum;
+    uint32_t sessions;
+    bool no_guest;
+    bool strict_frames;
+    const char *server_name;
+    const char *machine_type;
+};
+
+/* ---- The command line ---- */
+
+/* A copy of an argument that lives as long as the settings. */
+static char *keep_text(struct settings *settings, const char *text, struct error *error)
+{
+    char *copy = memory_copy_string(text);
+    if (copy == NULL) {
+        memory_error(error, "for the command line");
+        return NULL;
+    }
+    settings->texts[settings->text_count++] = copy;
+    return copy;
+}
+
+static bool too_many(const struct option_row *row, size_t count, size_t limit, struct error *error)
+{
+    return count < limit ||
+           error_set(error, ERROR_USAGE, 0, "--%s is given more than %zu times", row->name, limit);
+}
+
+static bool add_address(void *context, const struct option_row *row, const char *value,
+                        struct error *error)
+{
+    struct settings *settings = context;
+    if (!too_many(row, settings->address_count, LISTEN_LIMIT, error)) {
+        return false;
+    }
+    settings->addresses[settings->address_count++] = value;
+    return true;
+}
+
+/* One word after a volume's name. */
+static bool volume_word(struct server_volume *volume, const char *word, struct error *error)
+{
+    static const struct {
+        const char *prefix;
+        size_t offset;
+    } sizes[] = {
+        {"limit=", offsetof(struct server_volume, limit_bytes)},
+        {"free=", offsetof(struct server_volume, free_bytes)},
+    };
+    static const char store[] = "store=";
+    if (strcmp(word, "read-only") == 0) {
+        volume->read_only = true;
+        return true;
+    }
+    if (strncmp(word, store, sizeof store - 1) == 0) {
+        volume->store = word + sizeof store - 1;
+        return store_by_name(volume->store) != NULL ||
+               error_set(error, ERROR_USAGE, 0, "--volume %s: no store '%s'; there are %s",
+                         volume->name, volume->store, store_names());
+    }
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        size_t length = strlen(sizes[i].prefix);
+        if (strncmp(word, sizes[i].prefix, length) == 0) {
+            uint64_t *field = (uint64_t *)(void *)((char *)volume + sizes[i].offset);
+            return parse_size(word + length, "--volume's size", 1, 1, INT64_MAX, field, error);
+        }
+    }
+    return error_set(error, ERROR_USAGE, 0,
+                     "--volume %s: '%s' is none of store=, limit=, free=, read-only", volume->name,
+                     word);
+}
+
+static bool add_volume(void *context, const struct option_row *row, const char *value,
+                       struct error *error)
+{
+    struct settings *settings = context;
+    char *rest = too_many(row, settings->volume_count, VOLUME_LIMIT, error)
+                     ? keep_text(settings, value, error)
+                     : NULL;
+    if (rest == NULL) {
+        return false;
+    }
+    struct server_volume volume = {.name = strsep(&rest, ","), .store = "memory"};
+    const char *word;
+    while ((word = strsep(&rest, ",")) != NULL) {
+        if (!volume_word(&volume, word, error)) {
+            return false;
+        }
+    }
+    settings->volumes[settings->volume_count++] = volume;
+    return true;
+}
+
+static bool add_user(void *context, const struct option_row *row, const char *value,
+                     struct error *error)
+{
+    struct settings *settings = context;
+    char *copy = too_many(row, settings->user_count, USER_LIMIT, error)
+                     ? keep_text(settings, value, error)
+                     : NULL;
+    if (copy == NULL) {
+        return false;
+    }
+    char *colon = strchr(copy, ':');
+    if (colon == NULL || colon == copy) {
+        return error_set(error, ERROR_USAGE, 0, "--user wants NAME:PASSWORD");
+    }
+    *colon = '\0';
+    settings->users[settings->user_count++] = (struct server_user){copy, colon + 1};
+    options_wipe((char *)value + (colon + 1 - copy)); /* other users see the argument list */
+    return true;
+}
+
+#define FIELD(name) .offset = offsetof(struct settings, name)
+
+static const struct option_row rows[] = {
+    {0, "listen", "ADDR", "listen there, not on 127.0.0.1 and ::1; may be repeated", OPTION_CALL,
+     .call = add_address},
+    {'p', "port", "N", "TCP port, 0: one that is free (default 548)", OPTION_NUMBER, FIELD(port),
+     .minimum = 0, .maximum = UINT16_MAX},
+    {0, "volume", "NAME[,WORD]...", "a volume; see below (default: bench)", OPTION_CALL,
+     .call = add_volume},
+    {0, "user", "NAME:PASSWORD", "a user", OPTION_CALL, .call = add_user},
+    {0, "no-guest", NULL, "guests may not log in", OPTION_FLAG, FIELD(no_guest)},
+    {0, "quantum", "SIZE", "data in one write request (default 1M)", OPTION_SIZE, FIELD(quantum),
+     .minimum = QUANTUM_LEAST, .maximum = QUANTUM_MOST, .unit = 1},
+    {0, "strict-frames", NULL, "request block and data share the quantum, as Netatalk 4.5.1",
+     OPTION_FLAG, FIELD(strict_frames)},
+    {0, "sessions", "N", "most sessions at once (default 256)", OPTION_NUMBER, FIELD(sessions),
+     .minimum = 1, .maximum = SESSIONS_MOST},
+    {0, "server-name", "NAME", "the server's name", OPTION_TEXT, FIELD(server_name)},
+    {0, "machine-type", "STRING", "what it says it is", OPTION_TEXT, FIELD(machine_type)},
+};
+
+static const struct option_program program = {
+    .name = "afp_refserver",
+    .purpose = "a small, fast AFP server for tests and measurements",
+    .usage = "[OPTION]...",
+    .closing = "Words after a volume's name:\n"
+               "  store=memory     files are kept in memory (default)\n"
+               "  store=null       reads are made up, writes are counted and dropped\n"
+               "  limit=SIZE       the volume is full at this size\n"
+               "  free=SIZE        claim this much free space\n"
+               "  read-only        nothing can be changed\n",
+    .rows = rows,
+    .count = sizeof rows / sizeof rows[0],
+};
+
+static void release_texts(struct settings *settings)
+{
+    for (size_t i = 0; i < settings->text_count; i++) {
+        memory_wipe(settings->texts[i], strlen(settings->texts[i]));
+        memory_release(settings->texts[i]);
+    }
+}
+
+/* Whether ::1 can be bound here. */
+static bool has_ipv6_loopback(void)
+{
+    struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    int probe = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool bound = probe >= 0 && bind(probe, (struct sockaddr *)&address, sizeof address) == 0;
+    if (probe >= 0) {
+        close(probe);
+    }
+    return bound;
+}
+
+static struct server_config make_config(struct settings *settings)
+{
+    struct server_config config = server_config_default();
+    if (settings->address_count == 0) {
+        settings->addresses[settings->address_count++] = "127.0.0.1";
+        if (has_ipv6_loopback()) {
+            settings->addresses[settings->address_count++] = "::1";
+        }
+    }
+    config.listen_addresses = settings->addresses;
+    config.listen_count = settings->address_count;
+    config.port = (uint16_t)settings->port;
+    if (settings->volume_count > 0) {
+        config.volumes = settings->volumes;
+        config.volume_count = settings->volume_count;
+    }
+    config.users = settings->users;
+    config.user_count = settings->user_count;
+    config.allow_guest = !settings->no_guest;
+    config.quantum = (uint32_t)settings->quantum;
+    config.strict_frames = settings->strict_frames;
+    config.session_limit = settings->sessions;
+    config.server_name = settings->server_name;
+    config.machine_type = settings->machine_type;
+    return config;
+}
+
+/* ---- Running ---- */
+
+/* Each file with contents has a descriptor: as many as the system lets us have. */
+static void raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
+static void *wait_for_signal(void *server)
+{
+    sigset_t signals;
+    int received;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigwait(&signals, &received);
+    server_stop(server);
+    return NULL;
+}
+
+static bool announce(const struct server_config *config, const struct server *server,
+                     struct error *error)
+{
+    for (size_t i = 0; i < config->listen_count; i++) {
+        printf("listening on %s port %u\n", config->listen_addresses[i],
+               (unsigned)server_port(server));
+    }
+    return fflush(stdout) == 0 || error_set_errno(error, errno, "cannot write to stdout");
+}
+
+/* Serves until SIGINT or SIGTERM, which one thread waits for and all others have blocked. */
+static bool serve(const struct server_config *config, struct server *server, struct error *error)
+{
+    pthread_t waiter;
+    int code = pthread_create(&waiter, NULL, wait_for_signal, server);
+    if (code != 0) {
+        return error_set_errno(error, code, "cannot start a thread");
+    }
+    bool done = announce(config, server, error) && server_run(server, error);
+    pthread_kill(waiter, SIGTERM); /* if it was not a signal that ended the server */
+    pthread_join(waiter, NULL);
+    return done;
+}
+
+static bool run(struct settings *settings, struct error *error)
+{
+    struct server_config config = make_config(settings);
+    struct server *server;
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    signal(SIGPIPE, SIG_IGN); /* stdout's reader may go */
+    raise_descriptor_limit();
+    if (!server_start(&server, &config, error)) {
+        return false;
+    }
+    bool done = serve(&config, server, error);
+    server_free(server);
+    return done;
+}
+
+int main(int argc, char **argv)
+{
+    struct settings settings = {
+        .port = 548,
+        .quantum = SERVER_DEFAULT_QUANTUM,
+        .sessions = 256,
+        .server_name = "afpbench",
+        .machine_type = "afpbench",
+    };
+    struct error error;
+    enum options_outcome outcome;
+    enum exit_status otherwise = EXIT_TEST_FAILED;
+    bool done = options_parse(&program, argc, argv, &settings, &outcome, &error);
+    if (done && outcome == OPTIONS_RUN) {
+        otherwise = EXIT_CANNOT_RUN;
+        done = run(&settings, &error);
+    }
+    release_texts(&settings);
+    return done ? EXIT_DONE : options_report(&program, &error, otherwise);
+}

@@ -1,0 +1,12 @@
+/* info.h - afp_speedtest --info: what a server says of itself, for people. */
+#ifndef AFPBENCH_TOOLS_INFO_H
+#define AFPBENCH_TOOLS_INFO_H
+
+#include "afp/server_info.h"
+
+#include <stdio.h>
+
+/* One "key: value" line each; control characters in the server's strings are shown as '?'. */
+void info_print(FILE *out, const struct afp_server_info *info);
+
+#endif

@@ -1,0 +1,316 @@
+#include "tools/speedtest_settings.h"
+
+#include "base/clock.h"
+#include "base/units.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#define DEFAULT_SIZE_BYTES (64 * MIB)
+#define SIZE_LIMIT         (UINT64_C(1) << 50)
+#define CHUNK_LIMIT        (UINT32_MAX - 64U) /* a DSI frame counts its bytes in 32 bits */
+
+/* ---- Options with a say of their own ---- */
+
+static bool set_version(void *settings, const struct option_row *row, const char *value,
+                        struct error *error)
+{
+    (void)value;
+    (void)error;
+    ((struct speedtest_settings *)settings)->version = afp_versions[row->letter - '1'].version;
+    return true;
+}
+
+static bool set_uam(void *context, const struct option_row *row, const char *value,
+                    struct error *error)
+{
+    (void)row;
+    struct speedtest_settings *settings = context;
+    settings->uam = uam_by_option(value);
+    settings->uam_given = true;
+    if (settings->uam != NULL || strcasecmp(value, "auto") == 0) {
+        return true;
+    }
+    char known[160] = "auto";
+    for (size_t i = 0; i < uam_count; i++) {
+        size_t used = strlen(known);
+        snprintf(known + used, sizeof known - used, ", %s", uam_table[i]->option);
+    }
+    return error_set(error, ERROR_USAGE, 0, "-A '%s' is no login method; there are %s", value,
+                     known);
+}
+
+static bool set_password(void *context, const struct option_row *row, const char *value,
+                         struct error *error)
+{
+    (void)row;
+    struct speedtest_settings *settings = context;
+    size_t length = strlen(value);
+    if (length >= sizeof settings->password) {
+        return error_set(error, ERROR_USAGE, 0, "the password is longer than %d bytes",
+                         PASSWORD_LIMIT - 1);
+    }
+    memcpy(settings->password, value, length + 1);
+    settings->has_password = true;
+    options_wipe((char *)value); /* other users see the argument list */
+    return true;
+}
+
+static bool set_password_file(void *context, const struct option_row *row, const char *value,
+                              struct error *error)
+{
+    (void)row;
+    struct speedtest_settings *settings = context;
+    settings->has_password = true;
+    return password_from_file(value, settings->password, error);
+}
+
+static bool set_tests(void *context, const struct option_row *row, const char *value,
+                      struct error *error)
+{
+    (void)row;
+    struct speedtest_settings *settings = context;
+    settings->test_count = 0;
+    for (;;) {
+        size_t length = strcspn(value, ",");
+        const struct speed_test *test = speed_test_by_name(value, length);
+        if (test == NULL) {
+            return error_set(error, ERROR_USAGE, 0,
+                             "-f: '%.*s' is no test; there are Read, Write, Copy, ServerCopy",
+                             (int)length, value);
+        }
+        if (settings->test_count == TEST_LIMIT) {
+            return error_set(error, ERROR_USAGE, 0, "-f: more than %d tests", TEST_LIMIT);
+        }
+        settings->tests[settings->test_count++] = test;
+        if (value[length] == '\0') {
+            return true;
+        }
+        value += length + 1;
+    }
+}
+
+/* A choice among words; `minimum` of the row is unused. */
+static bool set_sink(void *context, const struct option_row *row, const char *value,
+                     struct error *error)
+{
+    (void)row;
+    static const struct {
+        const char *word;
+        enum flow_sink sink;
+    } sinks[] = {{"copy", SINK_COPY}, {"discard", SINK_DISCARD}, {"verify", SINK_VERIFY}};
+    for (size_t i = 0; i < sizeof sinks / sizeof sinks[0]; i++) {
+        if (strcmp(value, sinks[i].word) == 0) {
+            ((struct speedtest_settings *)context)->sink = sinks[i].sink;
+            return true;
+        }
+    }
+    return error_set(error, ERROR_USAGE, 0, "--sink '%s' is none of copy, discard, verify", value);
+}
+
+static bool set_refserver(void *context, const struct option_row *row, const char *value,
+                          struct error *error)
+{
+    (void)row;
+    struct speedtest_settings *settings = context;
+    settings->refserver_store = value != NULL ? value : "memory";
+    if (strcmp(settings->refserver_store, "memory") == 0 ||
+        strcmp(settings->refserver_store, "null") == 0) {
+        return true;
+    }
+    return error_set(error, ERROR_USAGE, 0, "--refserver '%s' is none of memory, null", value);
+}
+
+/* ---- The table ---- */
+
+#define FIELD(name)        .offset = offsetof(struct speedtest_settings, name)
+#define FLAG(name)         .kind = OPTION_FLAG, FIELD(name)
+#define TEXT(name)         .kind = OPTION_TEXT, FIELD(name)
+#define NUMBER(name, a, b) .kind = OPTION_NUMBER, FIELD(name), .minimum = (a), .maximum = (b)
+#define SIZE(name, u, most)                                                                        \
+    .kind = OPTION_SIZE, FIELD(name), .unit = (u), .minimum = 1, .maximum = (most)
+#define CALL(function) .kind = OPTION_CALL, .call = (function)
+#define VERSION(digit, n)                                                                          \
+    {                                                                                              \
+        .letter = (digit), .name = "afp" n, .help = "use AFP " n, CALL(set_version)                \
+    }
+
+static const struct option_row rows[] = {
+    VERSION('1', "2.1"),
+    VERSION('2', "2.2"),
+    VERSION('3', "3.0"),
+    VERSION('4', "3.1"),
+    VERSION('5', "3.2"),
+    VERSION('6', "3.3"),
+    {.letter = '7', .name = "afp3.4", .help = "use AFP 3.4 (default)", CALL(set_version)},
+    {'a', "no-flush", NULL, "don't flush to disk after write", FLAG(no_flush)},
+    {'A', "uam", "METHOD", "login method: guest, cleartxt or auto (default)", CALL(set_uam)},
+    {0, "clean", NULL, "remove directories that killed runs left, and exit", FLAG(clean)},
+    {'d', "size", "SIZE", "file size, MiB or with b, k, M, G (default: 64)",
+     SIZE(size_bytes, MIB, SIZE_LIMIT)},
+    {'e', "sparse", NULL, "sparse source file", FLAG(sparse)},
+    {'f', "tests", "LIST", "of Read,Write,Copy,ServerCopy (default: Write)", CALL(set_tests)},
+    {'F', "file", "NAME", "read from this file in the volume's root", TEXT(existing_file)},
+    {'h', "host", "HOST", "name, address or afp://[user@]host[:port]/volume (default: localhost)",
+     TEXT(host)},
+    {'i', "interactive", NULL, "wait for Enter before each test", FLAG(interactive)},
+    {0, "info", NULL, "print what the server says of itself, and exit", FLAG(info)},
+    {'n', "iterations", "N", "measured runs of each test (default: 1)",
+     NUMBER(iterations, 1, 1000000)},
+    {'p', "port", "PORT", "1 to 65535 (default: 548)", NUMBER(port, 1, 65535)},
+    {0, "password-file", "FILE", "read the password from the first line of FILE",
+     CALL(set_password_file)},
+    {'q', "quantum", "SIZE",
+     "data per request, KiB or with b, k, M (default: the server's quantum)",
+     SIZE(chunk_bytes, KIB, CHUNK_LIMIT)},
+    {'r', "requests", "N", "outstanding requests, interleaved (default: 1)",
+     NUMBER(interleaved, 1, DSI_WINDOW_LIMIT)},
+    {'R', "batch", "N", "outstanding requests, not interleaved (default: 1)",
+     NUMBER(batched, 1, DSI_WINDOW_LIMIT)},
+    {0, "refserver", "[=STORE]", "test an own reference server: memory (default) or null",
+     CALL(set_refserver)},
+    {'s', "volume", "VOLUME", "volume to test", TEXT(volume)},
+    {'S', "volume2", "VOLUME", "second volume: copies go there", TEXT(second_volume)},
+    {0, "sink", "WHAT", "of data read: copy (default), discard or verify", CALL(set_sink)},
+    {'t', "pause", "SECONDS", "between runs (default: 0)", NUMBER(pause_s, 0, 86400)},
+    {0, "timeout", "SECONDS", "give up without progress (default: 30)",
+     NUMBER(timeout_s, 1, 86400)},
+    {'u', "user", "USER", "user name; '' is guest (default: yours)", TEXT(user)},
+    {'v', "verbose", NULL, "trace AFP calls on stderr", FLAG(verbose)},
+    {'V', "very-verbose", NULL, "trace DSI frames too", FLAG(very_verbose)},
+    {'w', "password", "PASSWORD", "password (also AFP_PASSWORD, or asked for)", CALL(set_password)},
+    {'W', "warmups", "N", "warm-up runs, not shown (default: 1)", NUMBER(warmups, 0, 1000000)},
+    {'y', "new-files", NULL, "a new file for each run", FLAG(new_files)},
+};
+
+const struct option_program speedtest_program = {
+    .name = "afp_speedtest",
+    .purpose = "measure how fast an AFP server reads, writes and copies files",
+    .usage = "[-1234567aeivVy] [-h host] [-p port] [-s volume] [-u user] [-f tests] [option ...]",
+    .closing = "Example: afp_speedtest --refserver -n 5 -f Read,Write,Copy,ServerCopy\n",
+    .rows = rows,
+    .count = sizeof rows / sizeof rows[0],
+};
+
+/* ---- What follows from the options ---- */
+
+static bool usage(struct error *error, const char *message)
+{
+    return error_set(error, ERROR_USAGE, 0, "%s", message);
+}
+
+/* Options that exclude each other. */
+static bool check_combinations(const struct speedtest_settings *settings, struct error *error)
+{
+    static const char small[] = "AFP 2.x reaches files of at most 2147483647 bytes: use -3 or "
+                                "higher, or a smaller -d";
+    if (settings->batched != 0 && settings->interleaved > 1) {
+        return usage(error, "-R excludes -r above 1");
+    }
+    if (settings->sink == SINK_VERIFY && settings->existing_file != NULL) {
+        return usage(error, "--sink verify does not know what is in the file of -F");
+    }
+    if (settings->refserver_store != NULL && (settings->host != NULL || settings->port != 0)) {
+        return usage(error, "--refserver starts its own server: leave out -h and -p");
+    }
+    if (settings->version < AFP_3_0 && settings->size_bytes > AFP_SHORT_SIZE_LIMIT) {
+        return usage(error, small);
+    }
+    if (settings->volume == NULL && !settings->info) {
+        return usage(error, "no volume: name one with -s");
+    }
+    return true;
+}
+
+/* An explicit option goes before what the URL says. */
+static bool resolve_server(struct speedtest_settings *settings, struct error *error)
+{
+    struct location *location = &settings->location;
+    if (!location_parse(settings->host != NULL ? settings->host : "localhost", location, error)) {
+        return false;
+    }
+    if (settings->port != 0) {
+        location->port = (uint16_t)settings->port;
+    } else if (location->port == 0) {
+        location->port = DSI_DEFAULT_PORT;
+    }
+    if (settings->user == NULL && location->user[0] != '\0') {
+        settings->user = location->user;
+    }
+    if (settings->volume == NULL && location->volume[0] != '\0') {
+        settings->volume = location->volume;
+    }
+    if (settings->volume == NULL && settings->refserver_store != NULL) {
+        settings->volume = "bench";
+    }
+    return true;
+}
+
+static bool resolve_user(struct speedtest_settings *settings, struct error *error)
+{
+    bool nobody = settings->user != NULL && settings->user[0] == '\0';
+    bool own = settings->refserver_store != NULL && settings->user == NULL && !settings->uam_given;
+    if (nobody || own) {
+        if (settings->uam != NULL && settings->uam->needs_password) {
+            return usage(error, "-u '' is guest, but -A asks for a login with a password");
+        }
+        settings->uam = &uam_guest;
+    }
+    if (settings->info || settings->uam == &uam_guest) {
+        settings->user = "";
+        return true;
+    }
+    if (settings->user == NULL) {
+        const struct passwd *account = getpwuid(getuid());
+        if (account == NULL) {
+            return usage(error, "the current user has no name: give one with -u");
+        }
+        settings->user = account->pw_name;
+    }
+    return settings->has_password ||
+           password_from_surroundings(settings->user, settings->password, error);
+}
+
+bool speedtest_settings_parse(struct speedtest_settings *settings, int argc, char **argv,
+                              enum options_outcome *outcome, struct error *error)
+{
+    *settings = (struct speedtest_settings){
+        .version = AFP_3_4,
+        .tests = {speed_test_by_name("Write", 5)},
+        .test_count = 1,
+        .iterations = 1,
+        .warmups = 1,
+        .timeout_s = 30,
+    };
+    if (!options_parse(&speedtest_program, argc, argv, settings, outcome, error)) {
+        return false;
+    }
+    return *outcome == OPTIONS_PRINTED ||
+           (resolve_server(settings, error) && check_combinations(settings, error) &&
+            resolve_user(settings, error));
+}
+
+struct speed_options speedtest_speed_options(const struct speedtest_settings *settings)
+{
+    uint64_t size = settings->size_bytes;
+    bool batch = settings->batched != 0;
+    uint32_t window = settings->interleaved != 0 ? settings->interleaved : 1;
+    return (struct speed_options){
+        .size_bytes = size != 0 ? size : DEFAULT_SIZE_BYTES,
+        .size_given = size != 0,
+        .chunk_bytes = (uint32_t)settings->chunk_bytes,
+        .policy = batch ? FLOW_BATCH : FLOW_WINDOW,
+        .depth = batch ? settings->batched : window,
+        .sink = settings->sink,
+        .sparse = settings->sparse,
+        .flush = !settings->no_flush,
+        .existing_file = settings->existing_file,
+        .measure = {.warmups = settings->warmups,
+                    .iterations = settings->iterations,
+                    .pause_ns = settings->pause_s * NS_PER_S,
+                    .fresh_files = settings->new_files},
+    };
+}

@@ -1,0 +1,63 @@
+/* speedtest_settings.h - the command line of afp_speedtest, parsed and checked. */
+#ifndef AFPBENCH_TOOLS_SPEEDTEST_SETTINGS_H
+#define AFPBENCH_TOOLS_SPEEDTEST_SETTINGS_H
+
+#include "afp/afp.h"
+#include "bench/speed.h"
+#include "dsi/session.h"
+#include "tools/location.h"
+#include "tools/options.h"
+#include "tools/password.h"
+#include "uam/uam.h"
+
+#define TEST_LIMIT 64 /* tests in one -f list */
+
+struct speedtest_settings {
+    /* where */
+    const char *host; /* as given with -h */
+    struct location location;
+    uint32_t port; /* 0: not given */
+    const char *volume;
+    const char *second_volume;
+    const char *refserver_store; /* NULL: test another server */
+    /* who */
+    enum afp_version version;
+    bool uam_given;
+    const struct uam *uam; /* NULL: auto */
+    const char *user;
+    bool has_password;
+    char password[PASSWORD_LIMIT];
+    /* what */
+    const struct speed_test *tests[TEST_LIMIT];
+    size_t test_count;
+    uint64_t size_bytes; /* 0: not given */
+    uint64_t chunk_bytes;
+    uint32_t interleaved; /* -r; 0: not given */
+    uint32_t batched;     /* -R; 0: not given */
+    enum flow_sink sink;
+    const char *existing_file;
+    bool sparse;
+    bool no_flush;
+    bool new_files;
+    uint32_t iterations;
+    uint32_t warmups;
+    uint32_t pause_s;
+    /* how */
+    uint32_t timeout_s;
+    bool interactive;
+    bool verbose;
+    bool very_verbose;
+    bool info;
+    bool clean;
+};
+
+extern const struct option_program speedtest_program;
+
+/* Defaults, the command line, and what follows from it: host, user, password. */
+bool speedtest_settings_parse(struct speedtest_settings *settings, int argc, char **argv,
+                              enum options_outcome *outcome, struct error *error);
+
+/* The part that the tests need. */
+struct speed_options speedtest_speed_options(const struct speedtest_settings *settings);
+
+#endif

@@ -1,0 +1,240 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "base/stream.h"
+#include "server/session.h"
+#include "server_fixture.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+void fixture_prepare(struct fixture *fixture)
+{
+    *fixture = (struct fixture){
+        .volumes = {{.name = "one", .store = "memory"}, {.name = "two", .store = "memory"}},
+        .users = {{"me", "pw"}},
+        .config = server_config_default(),
+    };
+    fixture->config.volumes = fixture->volumes;
+    fixture->config.volume_count = 2;
+    fixture->config.users = fixture->users;
+    fixture->config.user_count = 1;
+}
+
+void fixture_open(struct fixture *fixture)
+{
+    struct error error;
+    if (!service_open(&fixture->service, &fixture->config, &error)) {
+        fail_msg("%s", error.message);
+    }
+}
+
+void fixture_close(struct fixture *fixture)
+{
+    service_close(&fixture->service);
+}
+
+static void *serve(void *argument)
+{
+    struct peer *peer = argument;
+    session_serve(peer->service, peer->served);
+    return NULL;
+}
+
+void peer_connect(struct peer *peer, struct service *service)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    struct error error;
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    peer->socket = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, length), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &length), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(connect(peer->socket, (struct sockaddr *)&address, length), 0);
+    peer->served = accept(listener, NULL, NULL);
+    assert_true(peer->served >= 0);
+    close(listener);
+    assert_true(stream_prepare_tcp(peer->socket, &error));
+    assert_true(stream_prepare_tcp(peer->served, &error));
+    struct timeval limit = {.tv_sec = 20};
+    setsockopt(peer->socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    peer->service = service;
+    peer->request_id = 1;
+    assert_int_equal(pthread_create(&peer->thread, NULL, serve, peer), 0);
+}
+
+void peer_login(struct peer *peer, struct service *service, const char *version)
+{
+    char request[100];
+    peer_connect(peer, service);
+    peer_send(peer, DSI_OPEN_SESSION, 0, NULL, 0);
+    assert_true(peer_receive(peer));
+    assert_int_equal(dsi_result(&peer->header), 0);
+    snprintf(request, sizeof request, "12 %02zx '%s' 0f 'No User Authent'", strlen(version),
+             version);
+    expect(peer, request, AFP_OK, "");
+}
+
+void peer_open(struct peer *peer, struct service *service, const char *version)
+{
+    peer_login(peer, service, version);
+    expect(peer, "18 00 0020 03 'one'", AFP_OK, "0020 0001");
+    expect(peer, "18 00 0020 03 'two'", AFP_OK, "0020 0002");
+}
+
+void peer_close(struct peer *peer)
+{
+    close(peer->socket);
+    pthread_join(peer->thread, NULL);
+    close(peer->served);
+}
+
+size_t bytes_of(const char *text, uint8_t *bytes, bool *wild, size_t limit)
+{
+    size_t size = 0;
+    while (*text != '\0') {
+        assert_true(size < limit);
+        if (*text == ' ') {
+            text++;
+        } else if (*text == '\'') {
+            for (text++; *text != '\''; text++) {
+                assert_true(*text != '\0' && size < limit);
+                bytes[size++] = (uint8_t)*text;
+            }
+            text++;
+        } else {
+            unsigned value = 0;
+            bool any = text[0] == '?' && text[1] == '?';
+            if (!any && sscanf(text, "%2x", &value) != 1) {
+                fail_msg("not hexadecimal: %s", text);
+            }
+            if (wild != NULL) {
+                wild[size] = any;
+            }
+            bytes[size++] = (uint8_t)value;
+            text += 2;
+        }
+    }
+    return size;
+}
+
+void peer_send(struct peer *peer, uint8_t command, uint32_t write_offset, const void *payload,
+               size_t size)
+{
+    uint8_t bytes[DSI_HEADER_SIZE];
+    struct dsi_header header = {
+        .command = command,
+        .request_id = peer->request_id++,
+        .offset_or_result = write_offset,
+        .length = (uint32_t)size,
+    };
+    struct iovec pieces[2] = {{bytes, sizeof bytes}, {(void *)payload, size}};
+    struct error ignored; /* a server that closed is seen when receiving */
+    dsi_header_encode(bytes, &header);
+    (void)stream_send_all(peer->socket, pieces, 2, false, &ignored);
+}
+
+bool peer_receive(struct peer *peer)
+{
+    uint8_t bytes[DSI_HEADER_SIZE];
+    struct error error;
+    if (!stream_receive_all(peer->socket, bytes, sizeof bytes, &error)) {
+        bool ended = error.domain == ERROR_CLOSED || error.code == ECONNRESET;
+        if (!ended) {
+            fail_msg("no reply: %s", error.message);
+        }
+        return false;
+    }
+    peer->header = dsi_header_decode(bytes);
+    assert_true(peer->header.length <= sizeof peer->payload);
+    assert_true(stream_receive_all(peer->socket, peer->payload, peer->header.length, &error));
+    return true;
+}
+
+void expect_end(struct peer *peer)
+{
+    assert_false(peer_receive(peer));
+}
+
+int32_t peer_call(struct peer *peer, const char *request)
+{
+    uint8_t bytes[4096];
+    size_t size = bytes_of(request, bytes, NULL, sizeof bytes);
+    uint16_t id = peer->request_id;
+    peer_send(peer, DSI_COMMAND, 0, bytes, size);
+    if (!peer_receive(peer)) {
+        fail_msg("closed instead of a reply to %s", request);
+    }
+    assert_int_equal(peer->header.flags, DSI_REPLY);
+    assert_int_equal(peer->header.command, DSI_COMMAND);
+    assert_int_equal(peer->header.request_id, id);
+    return dsi_result(&peer->header);
+}
+
+void expect_payload(const struct peer *peer, const char *reply)
+{
+    uint8_t bytes[4096];
+    bool wild[4096] = {false};
+    size_t size = bytes_of(reply, bytes, wild, sizeof bytes);
+    bool same = size == peer->header.length;
+    for (size_t i = 0; same && i < size; i++) {
+        same = wild[i] || bytes[i] == peer->payload[i];
+    }
+    if (!same) {
+        char text[600] = "";
+        for (size_t i = 0; i < peer->header.length && i < 200; i++) {
+            snprintf(text + i * 2, 3, "%02x", peer->payload[i]);
+        }
+        fail_msg("wanted %s, got %u bytes: %s", reply, peer->header.length, text);
+    }
+}
+
+static void expect_result(const char *request, int32_t got, int32_t wanted)
+{
+    if (got != wanted) {
+        fail_msg("%s: wanted %d, got %d", request, wanted, got);
+    }
+}
+
+void expect(struct peer *peer, const char *request, int32_t result, const char *reply)
+{
+    expect_result(request, peer_call(peer, request), result);
+    if (reply != NULL) {
+        expect_payload(peer, reply);
+    }
+}
+
+int32_t peer_write(struct peer *peer, const char *block, const void *data, size_t size)
+{
+    static uint8_t bytes[PEER_LIMIT];
+    size_t block_size = bytes_of(block, bytes, NULL, 64);
+    assert_true(block_size + size <= sizeof bytes);
+    if (size > 0) {
+        memcpy(bytes + block_size, data, size);
+    }
+    peer_send(peer, DSI_WRITE, (uint32_t)block_size, bytes, block_size + size);
+    if (!peer_receive(peer)) {
+        fail_msg("closed instead of a reply to %s", block);
+    }
+    assert_int_equal(peer->header.command, DSI_WRITE);
+    return dsi_result(&peer->header);
+}
+
+void expect_write(struct peer *peer, const char *block, const void *data, size_t size,
+                  int32_t result, const char *reply)
+{
+    expect_result(block, peer_write(peer, block, data, size), result);
+    if (reply != NULL) {
+        expect_payload(peer, reply);
+    }
+}

@@ -1,0 +1,412 @@
+/* Files and directories: doc/protocol.md 3.1, 5.3, 6. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "server_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct fixture fixture;
+static struct peer peer, other;
+
+static int setup(void **state)
+{
+    (void)state;
+    fixture_prepare(&fixture);
+    fixture_open(&fixture);
+    peer_open(&peer, &fixture.service, "AFP3.4");
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    peer_close(&peer);
+    fixture_close(&fixture);
+    return 0;
+}
+
+static void create(void **state)
+{
+    (void)state;
+    expect(&peer, "07 00 0001 00000002 02 05 'a.bin'", AFP_OK, "");
+    expect(&peer, "07 00 0001 00000002 02 05 'a.bin'", AFP_OBJECT_EXISTS, "");
+    expect(&peer, "07 80 0001 00000002 02 05 'a.bin'", AFP_OK, "");
+    expect(&peer, "07 00 0001 00000002 02 00", AFP_OBJECT_TYPE_ERROR, "");
+    expect(&peer, "07 00 0001 00000099 02 01 'x'", AFP_OBJECT_NOT_FOUND, "");
+    expect(&peer, "07 00 0001 00000000 02 01 'x'", AFP_PARAMETER_ERROR, "");
+    expect(&peer, "07 00 0003 00000002 02 01 'x'", AFP_PARAMETER_ERROR, "");
+    expect(&peer, "07 00 0001 00000002 01 01 'x'", AFP_PARAMETER_ERROR, ""); /* short name */
+    expect(&peer, "07 00 0001 00000002 02 20 '12345678901234567890123456789012'",
+           AFP_PARAMETER_ERROR, "");
+    expect(&peer, "06 00 0001 00000002 02 01 'd'", AFP_OK, "00000012");
+    expect(&peer, "06 00 0001 00000002 02 01 'd'", AFP_OBJECT_EXISTS, "");
+    expect(&peer, "07 80 0001 00000002 02 01 'd'", AFP_OBJECT_TYPE_ERROR, "");
+    expect(&peer, "07 00 0001 00000002 02 03 'd' 00 'x'", AFP_OK, "");
+    expect(&peer, "07 00 0001 00000002 02 03 'e' 00 'x'", AFP_OBJECT_NOT_FOUND, "");
+    expect(&peer, "07 00 0001 00000002 02 07 'a.bin' 00 'x'", AFP_OBJECT_NOT_FOUND, "");
+}
+
+/* Appendix C. */
+static void parameters(void **state)
+{
+    (void)state;
+    expect(&peer, "22 00 0001 00000002 0000 0102 02 00", AFP_OK,
+           "0000 0102 80 00 00000001 00000002");
+    expect(&peer, "07 00 0001 00000002 03 00000000 0005 'a.bin'", AFP_OK, "");
+    expect(&peer, "22 00 0001 00000002 efff bfff 02 05 'a.bin'", AFP_OK,
+           "efff bfff 00 00 0000 00000002 ???????? ???????? 80000000"
+           "0000000000000000000000000000000000000000000000000000000000000000"
+           "0068 ???? 00000011 00000000 00000000 0000000000000000 ???? 00000000 0000000000000000"
+           "0000fffe 0000fffe 000081b6 ???????? 05 'a.bin' 00 ???????? 0005 'a.bin'");
+    expect(&peer, "22 00 0001 00000002 0000 0000 02 05 'a.bin'", AFP_OK, "0000 0000 00 00");
+    expect(&peer, "22 00 0001 00000002 1000 0000 02 05 'a.bin'", AFP_BITMAP_ERROR, "");
+    expect(&peer, "22 00 0001 00000002 0000 4000 02 00", AFP_BITMAP_ERROR, "");
+    expect(&peer, "22 00 0001 00000002 0100 0100 02 01 'x'", AFP_OBJECT_NOT_FOUND, "");
+    expect(&peer, "22 00 0001 00000002 0000 0040 02 00", AFP_OK, "0000 0040 80 00 0002 03 'one'");
+}
+
+static void paths(void **state)
+{
+    (void)state;
+    expect(&peer, "06 00 0001 00000002 02 01 'd'", AFP_OK, "00000011");
+    expect(&peer, "06 00 0001 00000011 02 01 'e'", AFP_OK, "00000012");
+    static const struct {
+        const char *path; /* directory ID, path */
+        const char *id;   /* NULL: not found */
+    } rows[] = {
+        {"00000002 02 03 'd' 00 'e'", "00000012"},
+        {"00000002 02 04 00 'd' 00 'e'", "00000012"},
+        {"00000002 02 05 00 'd' 00 'e' 00", "00000012"},
+        {"00000002 02 05 'd' 00 'e' 0000", "00000011"},
+        {"00000011 02 01 'e'", "00000012"},
+        {"00000012 02 00", "00000012"},
+        {"00000012 02 02 0000", "00000011"},
+        {"00000012 02 03 000000", "00000002"},
+        {"00000012 02 04 00000000", NULL},
+        {"00000011 02 03 0000 'd'", "00000011"},
+        {"00000001 02 03 'one'", "00000002"},
+        {"00000001 02 05 'one' 00 'd'", "00000011"},
+        {"00000001 02 03 'two'", NULL},
+        {"00000001 02 00", NULL},
+        {"00000012 02 07 00000000 'one'", "00000002"},
+        {"00000002 02 03 'x' 00 'e'", NULL},
+        {"00000002 03 00000000 0003 'd' 00 'e'", "00000012"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char request[200], reply[60] = "";
+        snprintf(request, sizeof request, "22 00 0001 %.8s 0000 0100 %s", rows[i].path,
+                 rows[i].path + 8);
+        if (rows[i].id != NULL) {
+            snprintf(reply, sizeof reply, "0000 0100 80 00 %s", rows[i].id);
+        }
+        expect(&peer, request, rows[i].id != NULL ? AFP_OK : AFP_OBJECT_NOT_FOUND, reply);
+    }
+}
+
+static void delete (void **state)
+{
+    (void)state;
+    expect(&peer, "06 00 0001 00000002 02 01 'd'", AFP_OK, "00000011");
+    expect(&peer, "07 00 0001 00000011 02 01 'f'", AFP_OK, "");
+    expect(&peer, "08 00 0001 00000002 02 01 'd'", AFP_DIRECTORY_NOT_EMPTY, "");
+    expect(&peer, "1a 00 0001 00000011 0000 0001 02 01 'f'", AFP_OK, "0000 0001");
+    expect(&peer, "08 00 0001 00000011 02 01 'f'", AFP_FILE_BUSY, "");
+    expect(&peer, "07 80 0001 00000011 02 01 'f'", AFP_FILE_BUSY, "");
+    expect(&peer, "04 00 0001", AFP_OK, "");
+    expect(&peer, "1e 00 0001 00000011 0001 02 01 'f' 00 8100", AFP_OK, "");
+    expect(&peer, "08 00 0001 00000011 02 01 'f'", AFP_OBJECT_LOCKED, "");
+    expect(&peer, "1e 00 0001 00000011 0001 02 01 'f' 00 0100", AFP_OK, "");
+    expect(&peer, "08 00 0001 00000011 02 01 'f'", AFP_OK, "");
+    expect(&peer, "08 00 0001 00000011 02 01 'f'", AFP_OBJECT_NOT_FOUND, "");
+    expect(&peer, "08 00 0001 00000011 02 00", AFP_OK, ""); /* by its own ID */
+    expect(&peer, "08 00 0001 00000002 02 00", AFP_ACCESS_DENIED, "");
+}
+
+static void rename_and_move(void **state)
+{
+    (void)state;
+    expect(&peer, "06 00 0001 00000002 02 01 'd'", AFP_OK, "00000011");
+    expect(&peer, "06 00 0001 00000011 02 01 'e'", AFP_OK, "00000012");
+    expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
+    expect(&peer, "1c 00 0001 00000002 02 01 'f' 02 01 'g'", AFP_OK, "");
+    expect(&peer, "1c 00 0001 00000002 02 01 'g' 02 00", AFP_OK, "");
+    expect(&peer, "1c 00 0001 00000002 02 01 'g' 02 01 'g'", AFP_OK, "");
+    expect(&peer, "1c 00 0001 00000002 02 01 'g' 02 01 'd'", AFP_OBJECT_EXISTS, "");
+    expect(&peer, "1c 00 0001 00000002 02 00 02 01 'x'", AFP_CANT_RENAME, "");
+    expect(&peer, "1c 00 0001 00000002 02 01 'f' 02 01 'x'", AFP_OBJECT_NOT_FOUND, "");
+    expect(&peer, "1c 00 0001 00000002 02 01 'g' 02 03 'x' 00 'y'", AFP_PARAMETER_ERROR, "");
+    expect(&peer, "17 00 0001 00000002 00000002 02 01 'g' 02 01 'd' 02 00", AFP_OK, "");
+    expect(&peer, "22 00 0001 00000011 0100 0000 02 01 'g'", AFP_OK, "0100 0000 00 00 00000013");
+    expect(&peer, "17 00 0001 00000011 00000012 02 01 'g' 02 00 02 01 'h'", AFP_OK, "");
+    expect(&peer, "22 00 0001 00000012 0100 0000 02 01 'h'", AFP_OK, "0100 0000 00 00 00000013");
+    expect(&peer, "17 00 0001 00000002 00000012 02 01 'd' 02 00 02 00", AFP_CANT_MOVE, "");
+    expect(&peer, "17 00 0001 00000002 00000011 02 00 02 00 02 00", AFP_CANT_MOVE, "");
+    expect(&peer, "17 00 0001 00000011 00000012 02 01 'e' 02 01 'h' 02 00", AFP_OBJECT_TYPE_ERROR,
+           "");
+}
+
+static void exchange(void **state)
+{
+    (void)state;
+    expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
+    expect(&peer, "07 00 0001 00000002 02 01 'g'", AFP_OK, "");
+    expect(&peer, "06 00 0001 00000002 02 01 'd'", AFP_OK, "00000013");
+    expect(&peer, "1a 00 0001 00000002 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
+    expect_write(&peer, "3d 00 0001 0000000000000000 0000000000000005", "hello", 5, AFP_OK,
+                 "0000000000000005");
+    expect(&peer, "2a 00 0001 00000002 00000002 02 01 'f' 02 01 'g'", AFP_OK, "");
+    expect(&peer, "22 00 0001 00000002 0900 0000 02 01 'g'", AFP_OK,
+           "0900 0000 00 00 00000012 0000000000000005");
+    expect(&peer, "0e 00 0001 0100", AFP_OK, "0100 00000012"); /* the open fork moved too */
+    expect(&peer, "2a 00 0001 00000002 00000002 02 01 'f' 02 01 'f'", AFP_SAME_OBJECT, "");
+    expect(&peer, "2a 00 0001 00000002 00000002 02 01 'f' 02 01 'd'", AFP_OBJECT_TYPE_ERROR, "");
+}
+
+static void set_parameters(void **state)
+{
+    (void)state;
+    expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
+    expect(&peer, "23 00 0001 00000002 001d 02 01 'f' 00 8001 00000005 00000006 00000007", AFP_OK,
+           "");
+    expect(&peer, "22 00 0001 00000002 001d 0000 02 01 'f'", AFP_OK,
+           "001d 0000 00 00 0001 00000005 00000006 00000007");
+    expect(&peer, "23 00 0001 00000002 0001 02 01 'f' 00 0001", AFP_OK, "");
+    expect(&peer, "22 00 0001 00000002 0001 0000 02 01 'f'", AFP_OK, "0001 0000 00 00 0000");
+    expect(&peer, "23 00 0001 00000002 0200 02 01 'f' 00 00000000", AFP_BITMAP_ERROR, "");
+    expect(&peer, "1d 00 0001 00000002 0001 02 01 'f' 00 0001", AFP_OBJECT_TYPE_ERROR, "");
+    expect(&peer, "1e 00 0001 00000002 0001 02 00 0001", AFP_OBJECT_TYPE_ERROR, "");
+    expect(&peer, "1d 00 0001 00000002 0008 02 00 00000009", AFP_OK, "");
+    expect(&peer, "22 00 0001 00000002 0000 0008 02 00", AFP_OK, "0000 0008 80 00 00000009");
+}
+
+/* ---- Enumerating -------------------------------------------------------------------------------
+ */
+
+static void enumerate_rules(void **state)
+{
+    (void)state;
+    expect(&peer, "09 00 0001 00000002 0140 0140 0005 0001 1000 02 00", AFP_OBJECT_NOT_FOUND, "");
+    expect(&peer, "07 00 0001 00000002 02 05 'a.bin'", AFP_OK, "");
+    expect(&peer, "06 00 0001 00000002 02 02 'dd'", AFP_OK, "00000012");
+    expect(&peer, "09 00 0001 00000002 0140 0140 0005 0001 1000 02 00", AFP_OK,
+           "0140 0140 0002 0e 00 0006 00000011 05 'a.bin' 0c 80 0006 00000012 02 'dd' 00");
+    expect(&peer, "44 00 0001 00000002 2100 2100 0005 00000001 00001000 02 00", AFP_OK,
+           "2100 2100 0002 001a 00 00 00000011 000a00000000 ???????? 0005 'a.bin' 00"
+           "0016 80 00 00000012 000a00000000 ???????? 0002 'dd'");
+    expect(&peer, "42 00 0001 00000002 0100 0000 0005 0001 1000 02 00", AFP_OK,
+           "0100 0000 0001 0008 00 00 00000011");
+    expect(&peer, "42 00 0001 00000002 0000 0100 0005 0001 1000 02 00", AFP_OK,
+           "0000 0100 0001 0008 80 00 00000012");
+    expect(&peer, "42 00 0001 00000002 0000 0100 0005 0002 1000 02 00", AFP_OBJECT_NOT_FOUND, "");
+    expect(&peer, "42 00 0001 00000002 0100 0100 0005 0003 1000 02 00", AFP_OBJECT_NOT_FOUND, "");
+    expect(&peer, "42 00 0001 00000002 0100 0100 0000 0001 1000 02 00", AFP_OBJECT_NOT_FOUND, "");
+    expect(&peer, "42 00 0001 00000002 0100 0100 0005 0000 1000 02 00", AFP_PARAMETER_ERROR, "");
+    expect(&peer, "42 00 0001 00000002 0100 0100 0005 0001 000d 02 00", AFP_PARAMETER_ERROR, "");
+    expect(&peer, "42 00 0001 00000002 0100 0100 0005 0001 0002 02 00", AFP_PARAMETER_ERROR, "");
+    expect(&peer, "42 00 0001 00000002 0100 0100 0005 0001 000e 02 00", AFP_OK,
+           "0100 0100 0001 0008 00 00 00000011");
+    expect(&peer, "42 00 0001 00000002 0000 0000 0005 0001 1000 02 00", AFP_BITMAP_ERROR, "");
+    expect(&peer, "42 00 0001 00000002 0100 0100 0005 0001 1000 02 05 'a.bin'",
+           AFP_OBJECT_TYPE_ERROR, "");
+    expect(&peer, "42 00 0001 00000002 0100 0100 0005 0001 1000 02 01 'x'", AFP_DIRECTORY_NOT_FOUND,
+           "");
+}
+
+/* Pages as a client takes them: each entry once, whatever the page's size. */
+static void enumerate_pages(void **state)
+{
+    enum { COUNT = 3000 };
+    static bool seen[COUNT];
+    char request[120];
+    (void)state;
+    for (unsigned i = 0; i < COUNT; i++) {
+        snprintf(request, sizeof request, "07 00 0001 00000002 02 0b 'entry %05u'", i);
+        expect(&peer, request, AFP_OK, "");
+    }
+    for (unsigned pass = 0; pass < 2; pass++) {
+        unsigned next = 1, replies = 0;
+        memset(seen, 0, sizeof seen);
+        for (;; replies++) {
+            snprintf(request, sizeof request,
+                     "44 00 0001 00000002 0140 0140 %04x %08x ffffffff 02 00",
+                     pass == 0 ? 40 : 9999, next);
+            int32_t result = peer_call(&peer, request);
+            if (result == AFP_OBJECT_NOT_FOUND) {
+                break;
+            }
+            assert_int_equal(result, AFP_OK);
+            unsigned count = peer.payload[4] * 256U + peer.payload[5];
+            const uint8_t *at = peer.payload + 6;
+            for (unsigned i = 0; i < count; i++) {
+                unsigned number;
+                assert_int_equal(sscanf((const char *)at + 11, "entry %5u", &number), 1);
+                assert_false(seen[number]);
+                seen[number] = true;
+                at += at[0] * 256 + at[1];
+            }
+            assert_ptr_equal(at, peer.payload + peer.header.length);
+            next += count;
+        }
+        assert_int_equal(next, COUNT + 1);
+        assert_in_range(replies, 2, COUNT / 40);
+    }
+}
+
+/* ---- Copying -----------------------------------------------------------------------------------
+ */
+
+static void copy_file(void **state)
+{
+    static const uint8_t data[5000] = "data";
+    (void)state;
+    expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
+    expect(&peer, "06 00 0001 00000002 02 01 'd'", AFP_OK, "00000012");
+    expect(&peer, "06 00 0002 00000002 02 01 'e'", AFP_OK, "00000011");
+    expect(&peer,
+           "23 00 0001 00000002 0020 02 01 'f' 00 'TEXTttxt' 000000000000000000000000"
+           "000000000000000000000000",
+           AFP_OK, "");
+    expect(&peer, "1a 00 0001 00000002 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
+    expect(&peer, "1a 80 0001 00000002 0000 0003 02 01 'f'", AFP_OK, "0000 0002");
+    expect_write(&peer, "21 00 0001 00000000 00001388", data, 5000, AFP_OK, "00001388");
+    expect_write(&peer, "21 00 0002 00000000 00000004", "rsrc", 4, AFP_OK, "00000004");
+    expect(&peer, "23 00 0001 00000002 0008 02 01 'f' 00 00000006", AFP_OK, "");
+    /* The source is open for writing in this session, and that is fine. */
+    expect(&peer, "05 00 0001 00000002 0002 00000011 02 01 'f' 02 00 02 04 'copy'", AFP_OK, "");
+    expect(&peer, "22 00 0002 00000011 0f28 0000 02 04 'copy'", AFP_OK,
+           "0f28 0000 00 00 00000006 'TEXTttxt' 000000000000000000000000000000000000000000000000"
+           "00000012 00001388 00000004 0000000000001388");
+    expect(&peer, "1a 00 0002 00000011 0000 0001 02 04 'copy'", AFP_OK, "0000 0003");
+    expect(&peer, "1b 00 0003 00000000 00001388 0000", AFP_OK, NULL);
+    assert_memory_equal(peer.payload, data, 5000);
+    /* Into the same volume, with the source's name. */
+    expect(&peer, "05 00 0001 00000002 0001 00000002 02 01 'f' 02 01 'd' 02 00", AFP_OK, "");
+    expect(&peer, "22 00 0001 00000012 0200 0000 02 01 'f'", AFP_OK, "0200 0000 00 00 00001388");
+    expect(&peer, "05 00 0001 00000002 0001 00000002 02 01 'f' 02 01 'd' 02 00", AFP_OBJECT_EXISTS,
+           "");
+    expect(&peer, "05 00 0001 00000002 0001 00000002 02 01 'f' 02 01 'f' 02 00",
+           AFP_OBJECT_TYPE_ERROR, "");
+    expect(&peer, "05 00 0001 00000002 0001 00000002 02 01 'd' 02 00 02 01 'x'",
+           AFP_OBJECT_TYPE_ERROR, "");
+    expect(&peer, "05 00 0001 00000002 0001 00000002 02 01 'x' 02 00 02 01 'y'",
+           AFP_OBJECT_NOT_FOUND, "");
+    expect(&peer, "05 00 0001 00000002 0003 00000002 02 01 'f' 02 00 02 01 'y'",
+           AFP_PARAMETER_ERROR, "");
+    /* A fork that denies reading is in the way. */
+    expect(&peer, "04 00 0001", AFP_OK, "");
+    expect(&peer, "1a 00 0001 00000002 0000 0013 02 01 'f'", AFP_OK, "0000 0001");
+    expect(&peer, "05 00 0001 00000002 0001 00000002 02 01 'f' 02 00 02 01 'y'", AFP_DENY_CONFLICT,
+           "");
+}
+
+/* A copy that does not fit leaves nothing. */
+static void copy_to_a_full_volume(void **state)
+{
+    (void)state;
+    fixture_prepare(&fixture);
+    fixture.volumes[1].limit_bytes = 3000000;
+    fixture_open(&fixture);
+    peer_open(&peer, &fixture.service, "AFP3.4");
+    expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
+    expect(&peer, "1a 00 0001 00000002 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
+    expect(&peer, "1f 00 0001 0200 00400000", AFP_OK, "");
+    expect(&peer, "05 00 0001 00000002 0002 00000002 02 01 'f' 02 00 02 00", AFP_DISK_FULL, "");
+    expect(&peer, "22 00 0002 00000002 0000 0000 02 01 'f'", AFP_OBJECT_NOT_FOUND, "");
+    expect(&peer, "11 00 0002 0600", AFP_OK, "0600 00000000002dc6c0 00000000002dc6c0");
+    peer_close(&peer);
+    fixture_close(&fixture);
+}
+
+static void read_only_volume(void **state)
+{
+    static const char *const refused[] = {
+        "07 00 0002 00000002 02 01 'f'",
+        "06 00 0002 00000002 02 01 'f'",
+        "08 00 0002 00000002 02 01 'f'",
+        "1c 00 0002 00000002 02 01 'f' 02 01 'g'",
+        "17 00 0002 00000002 00000002 02 01 'f' 02 00 02 01 'g'",
+        "2a 00 0002 00000002 00000002 02 01 'f' 02 01 'g'",
+        "23 00 0002 00000002 0001 02 00 0000",
+        "05 00 0001 00000002 0002 00000002 02 01 'f' 02 00 02 00",
+    };
+    (void)state;
+    fixture_prepare(&fixture);
+    fixture.volumes[1].read_only = true;
+    fixture.volumes[1].free_bytes = 5000000000;
+    fixture_open(&fixture);
+    peer_open(&peer, &fixture.service, "AFP3.4");
+    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
+        expect(&peer, refused[i], AFP_VOLUME_LOCKED, "");
+    }
+    expect(&peer, "11 00 0002 0241", AFP_OK, "0241 10c1 ffffffff 000000012a05f200");
+    peer_close(&peer);
+    fixture_close(&fixture);
+}
+
+/* What a client of 2.x sees of names it cannot take, and what it may not ask. */
+static void old_clients(void **state)
+{
+    static const char *const requests[] = {
+        "22 00 0001 00000002 0940 0000 02 01 'f'",
+        "22 00 0001 00000002 2000 0000 02 01 'f'",
+        "22 00 0001 00000002 0000 8000 02 00",
+        "42 00",
+    };
+    static const int32_t results[] = {AFP_BITMAP_ERROR, AFP_BITMAP_ERROR, AFP_BITMAP_ERROR,
+                                      AFP_CALL_NOT_SUPPORTED};
+    (void)state;
+    expect(&peer, "07 00 0001 00000002 03 00000000 0003 'e' cc81", AFP_OK, "");
+    expect(&peer, "07 00 0001 00000002 03 00000000 0024 '123456789012345678901234567890123456'",
+           AFP_OK, "");
+    peer_open(&other, &fixture.service, "AFP2.2");
+    for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
+        expect(&other, requests[i], results[i], "");
+    }
+    expect(&other, "22 00 0001 00000002 0100 0000 03 00000000 0001 'f'", AFP_PARAMETER_ERROR, "");
+    expect(&other, "09 00 0001 00000002 0040 0040 0005 0001 1000 02 00", AFP_OK,
+           "0040 0040 0002 06 00 0002 01 8e 24 00 0002 1f '1234567890123456789012345678#12'");
+    expect(&other, "22 00 0001 00000002 0100 0000 02 01 8e", AFP_OK, "0100 0000 00 00 00000011");
+    expect(&other, "22 00 0001 00000002 0100 0000 02 1f '1234567890123456789012345678#12'", AFP_OK,
+           "0100 0000 00 00 00000012");
+    /* 3.2: dates in local time, here two hours east. */
+    expect(&peer, "1e 00 0001 00000002 0008 03 00000000 0003 'e' cc81 00000006", AFP_OK, "");
+    expect(&other, "22 00 0001 00000002 0008 0000 02 01 8e", AFP_OK, "0008 0000 00 00 00001c26");
+    expect(&other, "1e 00 0001 00000002 0008 02 01 8e 00 00001c27", AFP_OK, "");
+    expect(&peer, "22 00 0001 00000002 0008 0000 03 00000000 0003 'e' cc81", AFP_OK,
+           "0008 0000 00 00 00000007");
+    peer_close(&other);
+    peer_open(&other, &fixture.service, "AFPVersion 2.1");
+    expect(&other, "11 00 0001 0200", AFP_BITMAP_ERROR, "");
+    expect(&other, "7a 00 00000001", AFP_CALL_NOT_SUPPORTED, "");
+    peer_close(&other);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    setenv("TZ", "EAST-2", 1);
+    const struct CMUnitTest tests[] = {
+        TEST(create),
+        TEST(parameters),
+        TEST(paths),
+        TEST(delete),
+        TEST(rename_and_move),
+        TEST(exchange),
+        TEST(set_parameters),
+        TEST(enumerate_rules),
+        TEST(enumerate_pages),
+        TEST(copy_file),
+        cmocka_unit_test(copy_to_a_full_volume),
+        cmocka_unit_test(read_only_volume),
+        TEST(old_clients),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

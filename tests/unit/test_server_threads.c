@@ -1,0 +1,214 @@
+/* Many sessions at once on the same files, and the server's life: start, serve, stop. Worth most
+ * when run under ThreadSanitizer. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "base/stream.h"
+#include "server_fixture.h"
+
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define CLIENTS 8
+#define ROUNDS  60
+
+static struct fixture fixture;
+static struct peer peers[CLIENTS];
+
+/* Whatever the others do meanwhile: an answer to each request, and a correct one. Results depend on
+ * the others, so only the frames are checked. A failed assertion here ends the program. */
+static void *disturb(void *argument)
+{
+    static const char *const requests[] = {
+        "07 00 0001 00000002 02 01 'f'",
+        "1a 00 0001 00000002 0200 0003 02 01 'f'",
+        "3c 00 0001 0000000000000000 0000000000008000",
+        "1f 00 0001 0200 00004000",
+        "3c 00 0001 0000000000000000 0000000000008000",
+        "44 00 0001 00000002 2340 2340 0064 00000001 00001000 02 00",
+        "06 00 0001 00000002 02 01 'd'",
+        "05 00 0001 00000002 0002 00000002 02 01 'f' 02 00 02 00",
+        "05 00 0002 00000002 0001 00000002 02 01 'f' 02 00 02 01 'g'",
+        "2a 00 0001 00000002 00000002 02 01 'f' 02 01 'g'",
+        "3b 00 0001 0000000000000000 000000000000000a",
+        "0e 00 0001 0a09",
+        "04 00 0001",
+        "07 80 0001 00000002 02 01 'f'",
+        "17 00 0001 00000002 00000002 02 01 'g' 02 01 'd' 02 01 'h'",
+        "08 00 0001 00000002 02 03 'd' 00 'h'",
+        "08 00 0001 00000002 02 01 'g'",
+        "08 00 0001 00000002 02 01 'd'",
+        "08 00 0002 00000002 02 01 'f'",
+        "11 00 0001 0fff",
+    };
+    struct peer *peer = argument;
+    static const uint8_t data[40000];
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
+            uint8_t bytes[200];
+            size_t size = bytes_of(requests[i], bytes, NULL, sizeof bytes);
+            peer_send(peer, DSI_COMMAND, 0, bytes, size);
+            assert_true(peer_receive(peer));
+            if (i % 4 == 1) {
+                uint8_t write[20 + sizeof data] = {AFP_WRITE_EXT, 0, 0, 1};
+                peer_send(peer, DSI_WRITE, 20, write, sizeof write);
+                assert_true(peer_receive(peer));
+            }
+        }
+    }
+    return NULL;
+}
+
+static void many_sessions(void **state)
+{
+    pthread_t threads[CLIENTS];
+    fixture_prepare(&fixture);
+    fixture.volumes[0].store = *state;
+    fixture.volumes[0].limit_bytes = 10000000;
+    fixture_open(&fixture);
+    for (size_t i = 0; i < CLIENTS; i++) {
+        peer_open(&peers[i], &fixture.service, "AFP3.4");
+    }
+    for (size_t i = 0; i < CLIENTS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, disturb, &peers[i]), 0);
+    }
+    for (size_t i = 0; i < CLIENTS; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    for (size_t i = 0; i < CLIENTS; i++) {
+        peer_close(&peers[i]);
+    }
+    assert_null(fixture.service.volumes[0].open_forks);
+    assert_int_equal(fixture.service.sessions, 0);
+    /* All space is accounted for: with the last file gone, the volume is empty. */
+    peer_open(&peers[0], &fixture.service, "AFP3.4");
+    (void)peer_call(&peers[0], "08 00 0001 00000002 02 01 'f'");
+    (void)peer_call(&peers[0], "08 00 0001 00000002 02 01 'g'");
+    (void)peer_call(&peers[0], "08 00 0001 00000002 02 03 'd' 00 'h'");
+    expect(&peers[0], "11 00 0001 0200", AFP_OK, "0200 0000000000989680");
+    peer_close(&peers[0]);
+    fixture_close(&fixture);
+}
+
+/* Somebody cuts a fork while it is sent: the reader gets all bytes that were announced. */
+static void *cut_and_grow(void *argument)
+{
+    struct peer *peer = argument;
+    for (unsigned i = 0; i < 300; i++) {
+        expect(peer, "1f 00 0001 0200 00000000", AFP_OK, "");
+        expect(peer, "1f 00 0001 0200 00030000", AFP_OK, "");
+    }
+    return NULL;
+}
+
+static void cut_while_reading(void **state)
+{
+    pthread_t thread;
+    (void)state;
+    fixture_prepare(&fixture);
+    fixture_open(&fixture);
+    peer_open(&peers[0], &fixture.service, "AFP3.4");
+    peer_open(&peers[1], &fixture.service, "AFP3.4");
+    expect(&peers[0], "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
+    expect(&peers[0], "1a 00 0001 00000002 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
+    expect(&peers[1], "1a 00 0001 00000002 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
+    assert_int_equal(pthread_create(&thread, NULL, cut_and_grow, &peers[1]), 0);
+    for (unsigned i = 0; i < 300; i++) {
+        int32_t result = peer_call(&peers[0], "3c 00 0001 0000000000000000 0000000000030000");
+        assert_true(result == AFP_OK ? peers[0].header.length == 0x30000 : result == AFP_EOF);
+    }
+    pthread_join(thread, NULL);
+    peer_close(&peers[0]);
+    peer_close(&peers[1]);
+    fixture_close(&fixture);
+}
+
+/* ---- The server as a whole ---------------------------------------------------------------------
+ */
+
+static void *run_server(void *server)
+{
+    struct error error;
+    return server_run(server, &error) ? server : NULL;
+}
+
+static int dial(uint16_t port)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof address), 0);
+    return fd;
+}
+
+static void start_and_stop(void **state)
+{
+    struct server *server;
+    struct error error;
+    pthread_t thread;
+    void *ran;
+    (void)state;
+    fixture_prepare(&fixture);
+    fixture.config.port = 0;
+    assert_true(server_start(&server, &fixture.config, &error));
+    assert_int_equal(pthread_create(&thread, NULL, run_server, server), 0);
+    for (size_t i = 0; i < 20; i++) { /* some leave, some stay */
+        struct peer *peer = &peers[i % CLIENTS];
+        *peer = (struct peer){.socket = dial(server_port(server))};
+        peer_send(peer, DSI_OPEN_SESSION, 0, NULL, 0);
+        assert_true(peer_receive(peer));
+        if (i < 20 - CLIENTS) {
+            close(peer->socket);
+        }
+    }
+    server_stop(server);
+    pthread_join(thread, &ran);
+    assert_ptr_equal(ran, server);
+    for (size_t i = 0; i < CLIENTS; i++) {
+        expect_end(&peers[i]);
+        close(peers[i].socket);
+    }
+    server_free(server);
+}
+
+static void configurations_that_are_refused(void **state)
+{
+    struct server *server;
+    struct error error;
+    (void)state;
+    fixture_prepare(&fixture);
+    fixture.config.port = 0;
+    fixture.volumes[1].name = "one";
+    assert_false(server_start(&server, &fixture.config, &error));
+    fixture.volumes[1].name = "a name of more than 27 bytes";
+    assert_false(server_start(&server, &fixture.config, &error));
+    fixture.volumes[1].name = "two";
+    fixture.volumes[1].store = "tape";
+    assert_false(server_start(&server, &fixture.config, &error));
+    assert_int_equal(error.domain, ERROR_USAGE);
+    fixture.volumes[1].store = "null";
+    const char *address = "192.0.2.1"; /* nobody's */
+    fixture.config.listen_addresses = &address;
+    assert_false(server_start(&server, &fixture.config, &error));
+    assert_int_equal(error.domain, ERROR_SYSTEM);
+    assert_non_null(strstr(error.message, "192.0.2.1"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        {"many_sessions (memory)", many_sessions, NULL, NULL, "memory"},
+        {"many_sessions (null)", many_sessions, NULL, NULL, "null"},
+        cmocka_unit_test(cut_while_reading),
+        cmocka_unit_test(start_and_stop),
+        cmocka_unit_test(configurations_that_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
