@@ -1,0 +1,363 @@
+#!/usr/bin/python3
+"""Each failure that tools.md names, with its exit code and its one line on stderr."""
+
+import contextlib
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+
+import afpclient
+import programs
+import tap
+from netatalk import free_port
+from peer import Peer
+from programs import CANNOT_RUN, DONE, INTERRUPTED, TEST_FAILED, USAGE, speedtest
+
+MIB = 1 << 20
+SECRET = 'sEkr3tpw'
+USER = ('-u', 'bench')
+
+
+def arguments(port, *more):
+    return ['-h', '127.0.0.1', '-p', port, '-s', 'bench', *(() if '-u' in more else ('-u', '')),
+            *(() if '-W' in more else ('-W', 0)), *more]
+
+
+def run(port, *more, **options):
+    return speedtest(*arguments(port, *more), **options)
+
+
+@contextlib.contextmanager
+def unanswered_port():
+    """A port where a connection attempt hangs: a listener whose queue is full."""
+    with socket.socket() as listener, contextlib.ExitStack() as fillers:
+        listener.bind(('127.0.0.1', 0))
+        listener.listen(0)
+        for _ in range(4):
+            filler = fillers.enter_context(socket.socket())
+            filler.setblocking(False)
+            filler.connect_ex(listener.getsockname())
+        yield listener.getsockname()[1]
+
+
+# ----------------------------------------------------------------------------------- cannot even start
+
+def test_unknown_host():
+    speedtest('-h', 'no-such-host.invalid', '-s', 'bench', '-u', '').expect_one_message(
+        CANNOT_RUN, 'no-such-host.invalid')
+
+
+def test_refused():
+    port = free_port()
+    run(port).expect_one_message(CANNOT_RUN, '(?i)refused', str(port))
+
+
+def test_mute_while_connecting():
+    with unanswered_port() as port:
+        run(port, '--timeout', 1).expect_one_message(CANNOT_RUN, '(?i)connect')
+
+
+# what the server does: (script, arguments, patterns)
+CANNOT_START = {
+    'no such user': ('', ['-u', 'nobody'], ['-5023']),
+    'wrong password': ('users bench:other', USER, ['-5023']),
+    'no such volume': ('', ['-s', 'nosuch'], ['nosuch', '-5018']),
+    'no such second volume': ('', ['-S', 'nosuch', '-f', 'Copy'], ['nosuch', '-5018']),
+    'version not offered': ('versions AFP2.2 AFPX03', ['-7'], ['AFP ?3.4', 'AFP2.2', 'AFPX03']),
+    'login method not offered': ('uams "No User Authent"', [*USER, '-A', 'cleartxt'],
+                                 ['Cleartxt Passwrd', '-5002']),
+    'no login method in common': ('uams Kerberos', USER, ['Kerberos']),
+    'guests not allowed': ('uams "Cleartxt Passwrd"', [], ['guest', '-5002']),
+    '-q above the quantum': ('quantum 64k', ['-q', 65], ['66560', '65536']),
+    'not an AFP server': ('on DSIGetStatus: send ' + b'HTTP/1.1 400 Bad Request\r\n'.hex() + '; close', [],
+                          ['DSI|AFP']),
+    'session refused': ('on DSIOpenSession: serve code=-1071', [], ['-1071']),
+    'session refused, Netatalk': ('on DSIOpenSession: send 010400010000fbd1 0000000000000000; '
+                                  'close', [], ['(?i)session|busy|1071|clos']),
+    'closes at once': ('on *: close', [], ['(?i)clos|ended']),
+    'closes at login': ('on FPLogin*: close', [], ['(?i)log.?in', '(?i)clos|ended']),
+}
+
+
+@tap.cases(CANNOT_START)
+def test_cannot_run(script, more, patterns):
+    with Peer(script) as peer:
+        result = run(peer.port, *more, env={'AFP_PASSWORD': SECRET}).expect_one_message(
+            CANNOT_RUN, *patterns)
+        tap.equal(result.out, '')
+        tap.equal(peer.names('FPCreate*'), [])
+
+
+def test_too_big_for_AFP_2_2_is_refused_before_anything_is_written():
+    with Peer() as peer:
+        run(peer.port, '-2', '-d', 3000).expect_one_message(USAGE, '2147483647')
+        tap.equal(peer.names('FPCreate*'), [])
+
+
+# request that is not answered: (exit code, phase in the message, whether a directory stays)
+MUTE = {
+    'DSIGetStatus': (CANNOT_RUN, '(?i)status|information', False),
+    'DSIOpenSession': (CANNOT_RUN, '(?i)open.*session|session.*open', False),
+    'FPLogin*': (CANNOT_RUN, '(?i)log.?in', False),
+    'FPOpenVol': (CANNOT_RUN, '(?i)FPOpenVol|volume', False),
+    'FPCreateDir': (TEST_FAILED, 'FPCreateDir', False),
+    'FPWriteExt': (TEST_FAILED, 'FPWriteExt', True),
+    'FPReadExt': (TEST_FAILED, 'FPReadExt', True),
+    'FPCloseFork': (TEST_FAILED, 'stays on volume.*FPCloseFork', False),
+}
+
+
+@tap.cases({name: (name, *wanted) for name, wanted in MUTE.items()})
+def test_mute_at(name, code, phase, stays):
+    with Peer(f'on {name}: mute') as peer:
+        started = time.monotonic()
+        run(peer.port, '--timeout', 1, '-f', 'Read', '-d', 4).expect_one_message(
+            code, phase, r'\b1 ?s', stays=stays)
+        assert time.monotonic() - started < 8, 'took too long'
+
+
+@tap.cases({'server copy': 'FPCopyFile', 'flush': 'FPFlushFork'})
+def test_timeout_does_not_end_a(name):
+    with Peer(f'on {name}: delay 2.5; serve') as peer:
+        run(peer.port, '--timeout', 1, '-f', 'Write,ServerCopy', '-d', 1).expect(DONE)
+
+
+# ----------------------------------------------------------------------------------- fails in a test
+
+# what happens: (script, test, patterns); the peer still answers or not
+IN_A_TEST = {
+    'closes in a read': ('on FPReadExt #3: serve cut=half; close', 'Read',
+                         ['FPReadExt', '2097152', '(?i)clos|ended']),
+    'closes in a header': ('on FPReadExt #3: serve cut=7; close', 'Read', ['(?i)clos|ended']),
+    'half close': ('on FPReadExt #3: half-close', 'Read', ['(?i)clos|ended']),
+    'resets': ('on FPReadExt #3: reset', 'Read', ['(?i)reset']),
+    'closes the session': ('on FPReadExt #3: close-session; close', 'Read', ['(?i)clos']),
+    'read refused': ('on FPReadExt #3: serve code=-5000', 'Read',
+                     ['FPReadExt', '-5000', '2097152']),
+    'write refused': ('on FPWriteExt #3: serve code=-5008', 'Write',
+                      ['FPWriteExt', '-5008', '2097152']),
+    'flush refused': ('on FPFlushFork: serve code=-5014', 'Write', ['FPFlushFork', '-5014']),
+    'copy refused': ('on FPCopyFile: serve code=-5000', 'ServerCopy', ['FPCopyFile', '-5000']),
+    'create refused': ('on FPCreateFile: serve code=-5000', 'Write', ['FPCreateFile', '-5000']),
+    'directory refused': ('on FPCreateDir: serve code=-5000', 'Write', ['FPCreateDir', '-5000']),
+}
+LOST = re.compile(r'close|reset')
+
+
+@tap.cases(IN_A_TEST)
+def test_fails(script, test, patterns):
+    with Peer(script) as peer:
+        lost = bool(LOST.search(script))
+        result = run(peer.port, '-f', test, '-d', 4).expect_one_message(
+            TEST_FAILED, *patterns, stays=lost)
+        assert not [row for found in result.tests() for row in found.rows], f'a rate: {result}'
+        if not lost:
+            peer.finish()
+            tap.equal(peer.server.left_behind(), [], 'left on the volumes')
+            tap.equal(peer.names()[-2:], ['FPLogout', 'DSICloseSession'], 'last requests')
+
+
+def test_a_shutdown_is_told():
+    with Peer('on FPReadExt #3: attention 8000; close') as peer:
+        result = run(peer.port, '-f', 'Read', '-d', 4).expect(TEST_FAILED, '(?i)shut')
+        for line in result.err.splitlines():
+            assert line.startswith('afp_speedtest: '), f'without the name: {result}'
+
+
+def test_finished_rows_stay():
+    with Peer('on FPReadExt #10: serve code=-5000') as peer:
+        result = run(peer.port, '-f', 'Read', '-d', 4, '-n', 5).expect_one_message(
+            TEST_FAILED, '-5000')
+        tap.equal([len(test.rows) for test in result.tests()], [2])
+
+
+@contextlib.contextmanager
+def nothing_left(*volume):
+    """A refserver with such a volume, which must be empty at the end."""
+    with programs.Refserver('--volume', ','.join(('bench',) + volume)) as server:
+        yield server
+        with afpclient.Session(server.port) as session:
+            tap.equal(session.list(session.open_volume('bench')), {}, 'left on the volume')
+
+
+@tap.cases({name: name for name in ('Read', 'Write', 'Copy', 'ServerCopy')})
+def test_disk_full_in_mid_run(name):
+    with nothing_left('limit=6M', 'free=1G') as server:
+        size = 4 if 'Copy' in name else 8
+        run(server.port, '-f', name, '-d', size).expect_one_message(TEST_FAILED, '-5008')
+
+
+@tap.cases({name: name for name in ('Read', 'Write', 'Copy', 'ServerCopy')})
+def test_too_little_free_space(name):
+    with nothing_left('limit=6M') as server:
+        result = run(server.port, '-f', name, '-d', 8).expect_one_message(
+            TEST_FAILED, '(?i)free|space')
+        tap.equal(result.out, '')
+
+
+def test_read_only_volume():
+    with nothing_left('read-only') as server:
+        run(server.port).expect_one_message(TEST_FAILED, '-5031|[Rr]ead.only')
+
+
+# -------------------------------------------------------------------------------------------- Ctrl-C
+
+# moment: (script, what runs, request after which to interrupt and which of it, finished rows)
+INTERRUPT = {
+    'login': ('on FPLogin*: ignore', ['--timeout', 3], ('FPLogin*', 1), 0),
+    'fill': ('on FPWriteExt: delay 0.1; serve', ['-f', 'Read', '-q', 64], ('FPWriteExt', 3), 0),
+    'timed read': ('on FPReadExt: delay 0.1; serve', ['-f', 'Read', '-q', 64],
+                   ('FPReadExt', 3), 0),
+    'timed write, second run': ('on FPWriteExt: delay 0.02; serve', ['-q', 64, '-n', 3],
+                                ('FPWriteExt', 24), 1),
+    'copy at depth': ('on FPReadExt: delay 0.1; serve', ['-f', 'Copy', '-q', 64, '-r', 4],
+                      ('FPReadExt', 3), 0),
+    'pending server copy': ('on FPCopyFile: delay 2; serve', ['-f', 'ServerCopy'],
+                            ('FPCopyFile', 1), 0),
+    'pause': ('', ['-n', 2, '-t', 60], ('FPFlushFork', 1), 1),
+}
+
+
+@tap.cases(INTERRUPT)
+def test_interrupt_in(script, more, moment, rows):
+    with Peer(script) as peer:
+        with programs.Program(programs.SPEEDTEST, *arguments(peer.port, '-d', 1, *more)) as running:
+            peer.wait_for(*moment)
+            time.sleep(0.2 if moment[0] == 'FPFlushFork' else 0.02)
+            running.interrupt()
+            result = running.wait(15).expect(INTERRUPTED)
+        assert result.err.count('\n') <= 1, f'more than one line: {result}'
+        tap.equal(sum(len(test.rows) for test in result.tests()), rows, 'rows')
+        peer.finish()
+        tap.equal(peer.server.left_behind(), [], 'left on the volumes')
+
+
+def test_interrupt_while_connecting():
+    with unanswered_port() as port:
+        with programs.Program(programs.SPEEDTEST, *arguments(port)) as running:
+            time.sleep(0.5)
+            running.interrupt()
+            running.wait(5).expect(INTERRUPTED)
+
+
+def test_interrupt_when_the_server_is_mute():
+    with Peer('on FPReadExt #2: mute') as peer:
+        with programs.Program(programs.SPEEDTEST,
+                              *arguments(peer.port, '-f', 'Read', '-d', 4, '--timeout', 2)) as running:
+            peer.wait_for('FPReadExt', 2)
+            running.interrupt()
+            running.wait(10).expect(INTERRUPTED)
+
+
+def test_interrupt_in_interactive_mode():
+    with Peer() as peer:
+        with programs.Program(programs.SPEEDTEST, *arguments(peer.port, '-i', '-d', '4k'),
+                              stdin=subprocess.PIPE) as running:
+            peer.wait_for('FPOpenVol')
+            time.sleep(0.3)
+            running.interrupt()
+            running.wait(10).expect(INTERRUPTED)
+        peer.finish()
+        tap.equal(peer.server.left_behind(), [])
+
+
+def test_terminate_does_the_same():
+    with Peer('on FPReadExt: delay 0.1; serve') as peer:
+        with programs.Program(programs.SPEEDTEST,
+                              *arguments(peer.port, '-f', 'Read', '-d', 1, '-q', 64)) as running:
+            peer.wait_for('FPReadExt', 2)
+            running.process.terminate()
+            running.wait(15).expect(INTERRUPTED)
+        peer.finish()
+        tap.equal(peer.server.left_behind(), [])
+
+
+# -------------------------------------------------------------------------------- output and secrets
+
+def test_stdout_full():
+    with Peer() as peer, open('/dev/full', 'w', encoding='ascii') as full:
+        result = run(peer.port, '-d', '4k', stdout=full)
+        assert result.code == TEST_FAILED, f'wanted 1: {result}'
+        assert result.err.count('\n') == 1, f'wanted one line: {result}'
+        peer.finish()
+        tap.equal(peer.server.left_behind(), [])
+
+
+def test_stdout_closed_pipe():
+    reader, writer = os.pipe()
+    os.close(reader)
+    with Peer() as peer, os.fdopen(writer, 'w') as closed:
+        result = run(peer.port, '-d', '4k', stdout=closed)
+        assert result.code == TEST_FAILED, f'wanted 1: {result}'
+        peer.finish()
+        tap.equal(peer.server.left_behind(), [])
+
+
+@tap.cases({'right password': (f'users bench:{SECRET}', DONE),
+            'wrong password': ('users bench:other', CANNOT_RUN)})
+def test_no_password_in_any_output(script, code):
+    with Peer(script) as peer:
+        for more in (['-w', SECRET], []):
+            result = run(peer.port, *USER, '-A', 'cleartxt', '-v', '-V', '-d', '4k', *more,
+                         env={'AFP_PASSWORD': SECRET}).expect(code)
+            hexes = re.sub(r'[^0-9a-f]', '', (result.out + result.err).lower())
+            assert SECRET not in result.out + result.err, 'password printed'
+            assert SECRET.encode().hex() not in hexes, 'password printed in hex'
+        if code == DONE:
+            peer.finish()
+            assert 'FPLogout' in peer.names()
+
+
+# ------------------------------------------------------------------------------------------ usage
+
+BAD_USAGE = {
+    'unknown option': ['-Q'],
+    'unknown long option': ['--no-such-option'],
+    'stray word': ['stray'],
+    'no volume': ['-h', '127.0.0.1', '-u', ''],
+    'missing value': ['-n'],
+    'port 0': ['-p', '0'],
+    'port 65536': ['-p', '65536'],
+    'port with rubbish': ['-p', '548x'],
+    'port empty': ['-p', ''],
+    'iterations 0': ['-n', '0'],
+    'iterations negative': ['-n', '-1'],
+    'iterations overflow': ['-n', '99999999999999999999'],
+    'warm-ups negative': ['-W', '-1'],
+    'size 0': ['-d', '0'],
+    'size with rubbish': ['-d', '4kk'],
+    'size negative': ['-d', '-4'],
+    'size overflow': ['-d', '99999999999999G'],
+    'size not a number': ['-d', 'nan'],
+    'quantum 0': ['-q', '0'],
+    'depth 0': ['-r', '0'],
+    'depth 0, batches': ['-R', '0'],
+    'both depths': ['-r', '2', '-R', '2'],
+    'pause with rubbish': ['-t', 'soon'],
+    'timeout 0': ['--timeout', '0'],
+    'unknown test': ['-f', 'Read,Dance'],
+    'no test': ['-f', ''],
+    'unknown login method': ['-A', 'magic'],
+    'unknown sink': ['--sink', 'kitchen'],
+    'unknown store': ['--refserver=tape'],
+    'URL of another kind': ['-h', 'smb://127.0.0.1/bench'],
+    'URL with a wrong port': ['-h', 'afp://127.0.0.1:99999/bench'],
+    'password file missing': ['--password-file', '/nonexistent', '-u', 'bench'],
+}
+
+
+@tap.cases({name: (more,) for name, more in BAD_USAGE.items()})
+def test_usage(more):
+    user = () if '-u' in more else ('-u', '')
+    volume = () if '-h' in more else ('-h', '127.0.0.1', '-s', 'bench')
+    result = speedtest(*volume, *user, *more).expect_one_message(USAGE)
+    tap.equal(result.out, '')
+
+
+tap.main()

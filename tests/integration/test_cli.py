@@ -1,0 +1,128 @@
+#!/usr/bin/python3
+"""Help, version and usage of the programs: nothing here needs a server."""
+
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+
+import afpclient
+import programs
+import tap
+from programs import DONE, REFSERVER, SPEEDTEST, TEST_FAILED, USAGE, Refserver, run
+
+PROGRAMS = {'afp_speedtest': SPEEDTEST, 'afp_refserver': REFSERVER}
+
+# options of tools.md that this version has
+OPTIONS = {
+    'afp_speedtest': '1 2 3 4 5 6 7 a d e f F h i n p q r R s S t u v V w W y A sink timeout '
+                     'password-file clean help version info refserver',
+    'afp_refserver': 'listen p port volume user no-guest quantum strict-frames sessions '
+                     'server-name machine-type help version',
+}
+
+
+@tap.cases({name: name for name in PROGRAMS})
+def test_help_names_every_option(name):
+    result = run(PROGRAMS[name], '--help').expect(DONE)
+    tap.equal(result.err, '')
+    for option in OPTIONS[name].split():
+        word = f'-{option}' if len(option) == 1 else f'--{option}'
+        if option.isdigit():
+            continue        # may be told as a range
+        assert re.search(rf'(?<![\w-]){re.escape(word)}\b', result.out), f'{word} is not in --help'
+
+
+@tap.cases({name: path for name, path in PROGRAMS.items()})
+def test_version(path):
+    result = run(path, '--version').expect(DONE)
+    assert re.fullmatch(rf'{path.name} .*\d+\.\d+.*\n', result.out), result
+    tap.equal(result.err, '')
+
+
+@tap.cases({f'{name} {option}': (path, option) for name, path in PROGRAMS.items()
+            for option in ('--help', '--version')})
+def test_full_disk_is_an_error(path, option):
+    with open('/dev/full', 'w', encoding='ascii') as full:
+        run(path, option, stdout=full).expect_one_message(TEST_FAILED)
+
+
+# ------------------------------------------------------------------------------------ afp_refserver
+
+REFSERVER_USAGE = {
+    'unknown option': ['-Q'],
+    'stray word': ['stray'],
+    'port': ['-p', '65536'],
+    'volume without a name': ['--volume', ''],
+    'volume with an unknown word': ['--volume', 'bench,colour=red'],
+    'unknown store': ['--volume', 'bench,store=tape'],
+    'limit': ['--volume', 'bench,limit=lots'],
+    'the same volume twice': ['--volume', 'bench', '--volume', 'bench'],
+    'user without a password': ['--user', 'bench'],
+    'quantum': ['--quantum', '0'],
+    'sessions': ['--sessions', '0'],
+    'address': ['--listen', 'not-an-address'],
+    'long server name': ['--server-name', 'x' * 33],
+    'long machine type': ['--machine-type', 'x' * 17],
+}
+
+
+@tap.cases({name: (more,) for name, more in REFSERVER_USAGE.items()})
+def test_refserver_usage(more):
+    run(REFSERVER, *more).expect_one_message(USAGE)
+
+
+def test_refserver_says_what_it_was_told():
+    with Refserver('--server-name', 'yard', '--machine-type', 'Stick', '--quantum', '64k',
+                   '--volume', 'one', '--volume', 'two,read-only', '--user', 'me:pw') as server:
+        info = afpclient.server_info(server.port)
+        tap.equal((info['name'], info['machine']), ('yard', 'Stick'))
+        assert {'AFP2.2', 'AFP3.4'} <= set(info['versions']), info
+        with afpclient.Session(server.port, 'me', 'pw') as session:
+            tap.equal(session.quantum, 65536)
+            session.open_volume('one')
+            volume = session.open_volume('two')
+            tap.equal(session.try_call('FPCreateDir', volume=volume, dir=2,
+                                       path=session.path('new'))[0], -5031)
+
+
+def test_refserver_without_guest():
+    with Refserver('--no-guest', '--user', 'me:pw') as server:
+        assert 'No User Authent' not in afpclient.server_info(server.port)['uams']
+        for user in ((), ('me', 'wrong'), ('you', 'pw')):
+            try:
+                afpclient.Session(server.port, *user)
+            except afpclient.AfpError:
+                continue
+            raise AssertionError(f'{user} got in')
+        afpclient.Session(server.port, 'me', 'pw').logout()
+
+
+def test_refserver_session_limit():
+    with Refserver('--sessions', '1') as server:
+        with afpclient.Session(server.port):
+            try:
+                afpclient.Session(server.port)
+            except (afpclient.AfpError, ConnectionError):
+                pass
+            else:
+                raise AssertionError('a second session was let in')
+        programs.wait_until(lambda: _lets_in(server.port), 'a place for another session')
+
+
+def _lets_in(port):
+    try:
+        afpclient.Session(port).logout()
+    except (afpclient.AfpError, ConnectionError):
+        return False
+    return True
+
+
+def test_refserver_ends_at_SIGTERM():
+    server = Refserver()
+    server.program.process.terminate()
+    server.program.wait(10).expect(DONE)
+
+
+tap.main()

@@ -1,0 +1,197 @@
+"""Runs the programs under test and reads what they print, strictly."""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+from dataclasses import dataclass
+
+BIN_DIR = pathlib.Path(os.environ.get(
+    'AFPBENCH_BIN_DIR', pathlib.Path(__file__).resolve().parents[2] / 'build/src/tools'))
+SPEEDTEST = BIN_DIR / 'afp_speedtest'
+REFSERVER = BIN_DIR / 'afp_refserver'
+
+DONE, TEST_FAILED, CANNOT_RUN, USAGE, INTERRUPTED = 0, 1, 2, 64, 130
+
+RUN_LIMIT_S = 60
+
+
+@dataclass
+class Result:
+    """How a program ended and what it printed."""
+
+    argv: list
+    code: int
+    out: str
+    err: str
+
+    def __str__(self):
+        return (f'exit {self.code} of {" ".join(map(str, self.argv))}\n'
+                f'stdout: {self.out[-2000:]}\nstderr: {self.err[-2000:]}')
+
+    def expect(self, code, *patterns):
+        """Asserts the exit code, and that stderr has each pattern; returns itself."""
+        assert self.code == code, f'wanted exit {code}: {self}'
+        for pattern in patterns:
+            assert re.search(pattern, self.err), f'wanted /{pattern}/ on stderr: {self}'
+        return self
+
+    def expect_one_message(self, code, *patterns, stays=False):
+        """The same for a failure told in exactly one line.
+
+        `stays`: a second line says that the run's directory could not be removed.
+        """
+        self.expect(code, *patterns)
+        name = os.path.basename(self.argv[0])
+        lines = self.err.splitlines()
+        assert all(line.startswith(f'{name}: ') for line in lines), f'not all from {name}: {self}'
+        assert len(lines) == 1 + stays and self.err.endswith('\n'), \
+            f'wanted {1 + stays} lines on stderr: {self}'
+        assert not stays or 'stays on volume' in lines[-1], f'directory not mentioned: {self}'
+        return self
+
+    def tests(self):
+        return parse_tests(self.out)
+
+
+def environment(**changes):
+    """This program's environment without what the programs under test would read of it."""
+    env = {name: value for name, value in os.environ.items() if not name.startswith('AFP_')}
+    return {**env, **changes}
+
+
+class Program:
+    """A program at work; ended with the block. stdout and stderr come as text."""
+
+    def __init__(self, program, *arguments, env=None, stdin=subprocess.DEVNULL,
+                 stdout=subprocess.PIPE):
+        self.argv = [str(program), *map(str, arguments)]
+        self.process = subprocess.Popen(
+            self.argv, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE, text=True,
+            env=environment(**(env or {})), start_new_session=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_exception):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def interrupt(self, number=signal.SIGINT):
+        self.process.send_signal(number)
+
+    def wait(self, limit_s=RUN_LIMIT_S, text=None):
+        try:
+            out, err = self.process.communicate(text, limit_s)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            out, err = self.process.communicate()
+            raise AssertionError(f'still running after {limit_s} s: '
+                                 f'{Result(self.argv, None, out or "", err)}') from None
+        return Result(self.argv, self.process.returncode, out or '', err)
+
+
+def run(program, *arguments, limit_s=RUN_LIMIT_S, text=None, **options):
+    """Runs a program to its end."""
+    if text is not None:
+        options['stdin'] = subprocess.PIPE
+    with Program(program, *arguments, **options) as running:
+        return running.wait(limit_s, text)
+
+
+def speedtest(*arguments, **options):
+    return run(SPEEDTEST, *arguments, **options)
+
+
+class Refserver:
+    """A running afp_refserver on a port of its own choice."""
+
+    def __init__(self, *arguments):
+        self.program = Program(REFSERVER, '-p', '0', *arguments)
+        line = self.program.process.stdout.readline()
+        match = re.fullmatch(r'listening on (\S+) port (\d+)\n', line)
+        if not match:
+            self.program.process.kill()
+            raise AssertionError(f'afp_refserver printed {line!r}: {self.program.wait()}')
+        self.port = int(match[2])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_exception):
+        self.stop()
+
+    def stop(self):
+        self.program.__exit__()
+
+
+# ------------------------------------------------------------------------- output of afp_speedtest
+
+HEADER = re.compile(r'(Read|Write|Copy|ServerCopy) quantum (\d+), size (\d+)( sparse file)?')
+COLUMNS = 'run\t microsec\t  KB/s'
+ROW = re.compile(r'(\d+)\t( *\d+)\t( *\d+\.\d\d)')
+
+
+@dataclass
+class Test:
+    """One test's part of the output; rows are (run, microseconds, KB per second)."""
+
+    name: str
+    quantum: int
+    size: int
+    sparse: bool
+    rows: list
+
+
+def parse_tests(text):
+    """The tests of a text output; anything that tools.md does not say is an error."""
+    tests = []
+    if text and not text.endswith('\n'):
+        raise AssertionError(f'last line is not ended: {text[-80:]!r}')
+    lines = iter(text.splitlines())
+    for line in lines:
+        header = HEADER.fullmatch(line)
+        if header:
+            columns = next(lines, None)
+            if columns != COLUMNS:
+                raise AssertionError(f'after {line!r} came {columns!r}')
+            tests.append(Test(header[1], int(header[2]), int(header[3]), bool(header[4]), []))
+            continue
+        row = ROW.fullmatch(line)
+        if not row or not tests or len(row[2]) < 9 or len(row[3]) < 9:
+            raise AssertionError(f'unexpected line {line!r}')
+        tests[-1].rows.append((int(row[1]), int(row[2]), float(row[3])))
+    for test in tests:
+        _check_rows(test)
+    return tests
+
+
+def _check_rows(test):
+    """Runs count from 1; each rate is size by time, within the rounding of the time."""
+    for expected, (number, micros, rate) in enumerate(test.rows, 1):
+        if number != expected:
+            raise AssertionError(f'{test.name}: run {number}, wanted {expected}')
+        fastest = test.size / 1024 / (max(micros - 1, 0.1) / 1e6)
+        slowest = test.size / 1024 / ((micros + 1) / 1e6)
+        if not slowest - 0.01 <= rate <= fastest + 0.01:
+            raise AssertionError(f'{test.name}: {rate} KB/s is not {test.size} bytes '
+                                 f'in {micros} microseconds')
+
+
+def wait_until(condition, what, limit_s=20):
+    """Polls until the condition gives something true, and returns that."""
+    deadline = time.monotonic() + limit_s
+    while True:
+        found = condition()
+        if found:
+            return found
+        if time.monotonic() > deadline:
+            raise AssertionError(f'{what}: not within {limit_s} s')
+        time.sleep(0.02)
