@@ -155,6 +155,9 @@ void afp_enumerate_entry(struct wire *wire, enum afp_command command,
     if (wire->mode == WIRE_ENCODE) {
         entry_body(wire, wide, head, entry);
         wire_pad_even(wire);
+        if (wire->at - start > UINT16_MAX) {
+            wire_fail(wire);
+        }
         if (wire_ok(wire)) {
             struct wire field = wire_encoder(wire->out, wire->size);
             field.at = start;

@@ -43,8 +43,9 @@ static void addresses(struct wire *wire, struct afp_server_info *info)
     uint8_t count = list->count;
     wire_u8(wire, &count);
     for (uint8_t i = 0; i < count; i++) {
-        struct span *item = &list->items[i < AFP_INFO_LIST_LIMIT ? i : AFP_INFO_LIST_LIMIT - 1];
-        uint8_t length = (uint8_t)(item->size + 1);
+        struct span dropped = {0};
+        struct span *item = i < AFP_INFO_LIST_LIMIT ? &list->items[i] : &dropped;
+        uint8_t length = item->size < UINT8_MAX ? (uint8_t)(item->size + 1) : 0;
         wire_u8(wire, &length);
         if (length == 0) {
             wire_fail(wire);

@@ -39,7 +39,7 @@ static bool allocate_buffers(struct flow *flow, struct error *error)
                          " bytes need more than the %s kept for buffers: lower -r, -R or -q",
                          flow->lane_count, largest, size_text(FLOW_MEMORY_LIMIT, limit));
     }
-    flow->buffers = memory_allocate(flow->lane_count, plan->chunk_bytes);
+    flow->buffers = memory_allocate(flow->lane_count, (size_t)largest);
     if (flow->buffers == NULL) {
         return memory_error(error, "for the buffers of outstanding requests");
     }

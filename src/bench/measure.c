@@ -23,7 +23,8 @@ static bool run_once(const struct measure_plan *plan, const struct workload *wor
         !time_it(workload, sample, error)) {
         return false;
     }
-    return observer->on_sample(observer->context, test, sample, error) &&
+    return (observer->on_sample == NULL ||
+            observer->on_sample(observer->context, test, sample, error)) &&
            workload->restore(workload->context, error);
 }
 

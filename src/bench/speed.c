@@ -36,6 +36,15 @@ static uint32_t chunk_bytes(const struct speed_options *options, const struct ta
     return direction == FLOW_READ ? facts->read_chunk : facts->write_chunk;
 }
 
+static bool check_size(uint64_t size_bytes, const struct target_facts *facts, struct error *error)
+{
+    return size_bytes <= facts->size_limit ||
+           error_set(error, ERROR_LIMIT, 0,
+                     "a file of %" PRIu64 " bytes is larger than the %" PRIu64
+                     " that the calls of this AFP version reach: use -3 or higher",
+                     size_bytes, facts->size_limit);
+}
+
 bool speed_options_check(const struct speed_options *options, const struct target *target,
                          struct error *error)
 {
@@ -46,13 +55,7 @@ bool speed_options_check(const struct speed_options *options, const struct targe
                          " bytes, but the server's quantum is %" PRIu32,
                          options->chunk_bytes, facts->chunk_limit);
     }
-    if (options->size_bytes > facts->size_limit) {
-        return error_set(error, ERROR_LIMIT, 0,
-                         "a file of %" PRIu64 " bytes is larger than the %" PRIu64
-                         " that the calls of this AFP version reach: use -3 or higher",
-                         options->size_bytes, facts->size_limit);
-    }
-    return true;
+    return check_size(options->size_bytes, facts, error);
 }
 
 static struct flow_plan plan_flow(const struct speed_run *run, enum flow_direction direction,
@@ -183,7 +186,7 @@ static bool open_existing(struct speed_run *run, struct error *error)
                          "the file '%s' has %" PRIu64 " bytes, the test needs %" PRIu64, name,
                          length, run->size_bytes > 0 ? run->size_bytes : 1);
     }
-    return true;
+    return check_size(run->size_bytes, &run->target->facts, error);
 }
 
 static bool check_place(struct speed_run *run, enum target_place place, uint64_t need_bytes,
@@ -260,7 +263,8 @@ bool speed_test_run(struct speed_run *run, const struct speed_test *test,
         .iterations = options->measure.iterations,
     };
     struct workload workload = {test->prepare, test->timed, test->restore, run};
-    return observer->on_begin(observer->context, &description, error) &&
+    return (observer->on_begin == NULL ||
+            observer->on_begin(observer->context, &description, error)) &&
            measure_run(&options->measure, target, &workload, &description, observer, error);
 }
 

@@ -398,54 +398,50 @@ static bool gone(const struct error *error)
            (error->code == AFP_OBJECT_NOT_FOUND || error->code == AFP_DIRECTORY_NOT_FOUND);
 }
 
-static bool remove_made_files(struct afp_target *afp, struct error *error)
+/* The steps of clean-up. Each notes in `cause` what went wrong, the last of it. */
+static void close_files(struct afp_target *afp, struct error *cause)
+{
+    for (size_t i = 0; i < FILE_LIMIT && usable(afp); i++) {
+        /* A fork that the server lost needs no closing: a failure matters only if it ends the
+         * session. */
+        bool closed = !afp->files[i].open || close_file(&afp->target, &afp->files[i], cause);
+        (void)closed;
+    }
+}
+
+static bool remove_made_files(struct afp_target *afp, struct error *cause)
 {
     bool ok = true;
     for (size_t i = 0; i < FILE_LIMIT && usable(afp); i++) {
         struct made_file *made = &afp->made[i];
-        struct error cause;
-        if (made->name[0] != '\0' && !remove_file(&afp->target, made->place, made->name, &cause) &&
-            !gone(&cause)) {
-            *error = cause;
+        if (made->name[0] != '\0' && !remove_file(&afp->target, made->place, made->name, cause) &&
+            !gone(cause)) {
             ok = false;
         }
     }
     return ok;
 }
 
-static bool remove_directories(struct afp_target *afp, struct error *error)
+static bool remove_directories(struct afp_target *afp, struct error *cause, struct error *error)
 {
     bool ok = true;
     for (size_t i = 0; i < TARGET_PLACES; i++) {
         struct workplace *work = &afp->places[i];
         struct afp_place root = {work->volume, AFP_ROOT_ID};
-        struct error cause;
         if (!work->made) {
             continue;
         }
-        error_set(&cause, ERROR_CLOSED, 0, "the connection is gone");
         if (usable(afp) &&
-            (afp_client_delete(afp->client, root, afp->directory_name, &cause) || gone(&cause))) {
+            (afp_client_delete(afp->client, root, afp->directory_name, cause) || gone(cause))) {
             work->made = false;
             continue;
         }
         ok = false;
-        *error = cause;
+        *error = *cause;
         error_prefix(error, "the directory '%s' stays on volume '%s' (--clean removes it later)",
                      afp->directory_name, work->volume_name);
     }
     return ok;
-}
-
-static void close_files(struct afp_target *afp)
-{
-    for (size_t i = 0; i < FILE_LIMIT && usable(afp); i++) {
-        if (afp->files[i].open) {
-            struct error ignored; /* a fork that the server lost needs no closing */
-            bool closed = close_file(&afp->target, &afp->files[i], &ignored);
-            (void)closed;
-        }
-    }
 }
 
 static bool clean_up(struct target *target, bool hurry, struct error *error)
@@ -454,17 +450,20 @@ static bool clean_up(struct target *target, bool hurry, struct error *error)
     struct dsi_session *session = afp_client_session(afp->client);
     uint64_t patience_ns = dsi_set_timeout(session, HURRY_NS);
     uint64_t deadline_ns = clock_now_ns() + HURRY_NS;
+    struct error cause;
     if (!hurry) {
         dsi_set_timeout(session, patience_ns);
         deadline_ns = UINT64_MAX;
     }
-    bool settled = !dsi_alive(session) || dsi_settle(session, deadline_ns, error);
+    error_set(&cause, ERROR_CLOSED, 0, "the connection is gone");
+    bool settled = !dsi_alive(session) || dsi_settle(session, deadline_ns, &cause);
     for (uint32_t i = 0; i < afp->depth; i++) {
         afp->pending[i].active = false;
     }
-    close_files(afp);
-    bool removed = remove_made_files(afp, error);
-    removed = remove_directories(afp, error) && removed;
+    close_files(afp, &cause);
+    bool removed = remove_made_files(afp, &cause);
+    *error = cause;
+    removed = remove_directories(afp, &cause, error) && removed;
     dsi_set_timeout(session, patience_ns);
     return removed && settled;
 }

@@ -12,6 +12,22 @@ static bool malformed(const char *text, const char *why, struct error *error)
     return error_set(error, ERROR_USAGE, 0, "-h '%s': %s", text, why);
 }
 
+/* Without the text: it must not show up in logs. */
+static bool refuse_password(struct error *error)
+{
+    return malformed("…",
+                     "a password does not belong here: use "
+                     "--password-file or AFP_PASSWORD",
+                     error);
+}
+
+/* True for "user:password@host" and all that looks like it, be there a '/' in the password. */
+static bool may_hold_password(const char *text)
+{
+    const char *colon = strchr(text, ':');
+    return colon != NULL && strchr(colon, '@') != NULL;
+}
+
 static int hex_digit(char c)
 {
     static const char digits[] = "0123456789abcdef";
@@ -87,10 +103,7 @@ static bool parse_url(const char *text, const char *from, struct location *locat
     const char *at = memchr(from, '@', length);
     if (at != NULL) {
         if (memchr(from, ':', (size_t)(at - from)) != NULL) {
-            return malformed("afp://…",
-                             "a password does not belong into a URL: use "
-                             "--password-file or AFP_PASSWORD",
-                             error);
+            return refuse_password(error);
         }
         if (!copy_part(from, (size_t)(at - from), true, location->user, sizeof location->user)) {
             return malformed(text, "the user name is malformed", error);
@@ -114,7 +127,12 @@ bool location_parse(const char *text, struct location *location, struct error *e
     static const char scheme[] = "afp://";
     *location = (struct location){0};
     if (strncasecmp(text, scheme, sizeof scheme - 1) == 0) {
-        return parse_url(text, text + sizeof scheme - 1, location, error);
+        const char *rest = text + sizeof scheme - 1;
+        return parse_url(text, rest, location, error) ||
+               (may_hold_password(rest) && refuse_password(error));
+    }
+    if (may_hold_password(text)) {
+        return refuse_password(error);
     }
     if (text[0] == '[') {
         size_t length = strlen(text);
@@ -122,6 +140,10 @@ bool location_parse(const char *text, struct location *location, struct error *e
             return malformed(text, "a bracket is not closed (the port goes to -p)", error);
         }
         return parse_authority(text, text, length, location, error);
+    }
+    const char *colon = strchr(text, ':');
+    if (colon != NULL && strpbrk(colon + 1, ":/") == NULL) {
+        return malformed(text, "not an address (the port goes to -p)", error);
     }
     if (text[0] == '\0' || strchr(text, '/') != NULL ||
         !copy_part(text, strlen(text), false, location->host, sizeof location->host)) {

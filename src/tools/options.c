@@ -131,7 +131,9 @@ static bool bad_option(const struct option_program *program, int code, char **ar
     if (optopt != 0 && optopt < CODE_HELP) {
         snprintf(what, sizeof what, "-%c", optopt);
     } else {
-        snprintf(what, sizeof what, "%s", argv[optind - 1]);
+        /* Without its value, which may be a password. */
+        const char *word = argv[optind - 1];
+        snprintf(what, sizeof what, "%.*s", (int)strcspn(word, "="), word);
     }
     return error_set(error, ERROR_USAGE, 0, "%s %s; see %s --help",
                      code == ':' ? "no value for" : "unknown or ambiguous option", what,
@@ -144,7 +146,7 @@ bool options_parse(const struct option_program *program, int argc, char **argv, 
     struct getopt_tables tables;
     make_tables(program, &tables);
     opterr = 0;
-    optind = 1;
+    optind = 0; /* getopt starts afresh, also after an error within "-abc" */
     *outcome = OPTIONS_RUN;
     for (;;) {
         int code = getopt_long(argc, argv, tables.letters, tables.names, NULL);

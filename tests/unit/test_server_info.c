@@ -122,7 +122,7 @@ static void long_lists_are_cut(void **state)
 {
     (void)state;
     uint8_t bytes[LIMIT];
-    size_t size = bytes_from_text("0012 0016 0012 0000 0020 01\"s\" 0000 0000 | 03\"abc\" 14",
+    size_t size = bytes_from_text("0010 0000 0000 0000 0020 01\"s\" 0000 0000 | 03\"abc\" 14",
                                   bytes, sizeof bytes);
     bytes[3] = (uint8_t)(size - 1); /* versions: 20 of them */
     bytes[5] = (uint8_t)(size - 1); /* UAMs: the same list */

@@ -1,0 +1,157 @@
+/* Every allocation of the client's library fails once: the caller gets an error, and nothing leaks
+ * (the sanitizer tells). The functions of base/memory.h are this program's own. */
+#include "unit.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "bench/speed.h"
+#include "dsi/session.h"
+#include "fake_target.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static unsigned allocations;
+static unsigned fail_at; /* number of the allocation that fails, from 1; 0: none */
+static size_t largest;   /* asked for at once */
+
+static bool allowed(size_t count, size_t size)
+{
+    if (size > 0 && count > SIZE_MAX / size) {
+        return false;
+    }
+    largest = count * size > largest ? count * size : largest;
+    return ++allocations != fail_at;
+}
+
+void *memory_allocate(size_t count, size_t size)
+{
+    return allowed(count, size) ? calloc(count, size) : NULL;
+}
+
+void *memory_resize(void *block, size_t count, size_t size)
+{
+    return allowed(count, size) ? reallocarray(block, count, size) : NULL;
+}
+
+char *memory_copy_string(const char *text)
+{
+    return allowed(1, strlen(text) + 1) ? strdup(text) : NULL;
+}
+
+void memory_release(void *block)
+{
+    free(block);
+}
+
+void memory_wipe(void *block, size_t size)
+{
+    explicit_bzero(block, size);
+}
+
+bool memory_error(struct error *error, const char *what)
+{
+    return error_set(error, ERROR_SYSTEM, ENOMEM, "out of memory %s", what);
+}
+
+static void count_from(unsigned number)
+{
+    allocations = 0;
+    largest = 0;
+    fail_at = number;
+}
+
+/* ---- The tests ---- */
+
+static bool run_once(const struct speed_test *test, uint32_t read_chunk, struct error *error)
+{
+    struct speed_run run = {0};
+    struct fake_target *fake = fake_target_new();
+    fake->target.facts.read_chunk = read_chunk;
+    struct speed_options options = {.size_bytes = 2500, .depth = 2, .measure = {.iterations = 1}};
+    struct observer observer = {0};
+    bool ok = speed_test_run(&run, test, &options, &fake->target, &observer, error);
+    struct error ignored;
+    fake->target.ops->clean_up(&fake->target, !ok, &ignored);
+    speed_run_release(&run);
+    fake_target_free(fake);
+    return ok;
+}
+
+static void every_test_survives(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < speed_test_count; t++) {
+        struct error error;
+        count_from(0);
+        assert_true(run_once(speed_tests[t], 1000, &error));
+        unsigned all = allocations;
+        assert_true(all >= 3);
+        for (unsigned k = 1; k <= all; k++) {
+            count_from(k);
+            check(!run_once(speed_tests[t], 1000, &error), "%s: allocation %u",
+                  speed_tests[t]->name, k);
+            check_error(&error, ERROR_SYSTEM, "out of memory for ");
+            assert_int_equal(error.code, ENOMEM);
+        }
+    }
+}
+
+/* A server may offer a quantum of 4 GiB; a small file must not cost that much. */
+static void a_huge_quantum_costs_nothing(void **state)
+{
+    (void)state;
+    struct error error;
+    count_from(0);
+    assert_true(run_once(speed_test_by_name("Read", 4), UINT32_MAX, &error));
+    assert_in_range(largest, 2500, 4 << 20);
+}
+
+/* ---- A session ---- */
+
+static bool connect_and_reserve(struct error *error)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    int listener = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    struct interrupt interrupt = {.fd = -1};
+    struct dsi_config config = {.host = "127.0.0.1",
+                                .port = ntohs(address.sin_port),
+                                .timeout_ns = 10 * NS_PER_S,
+                                .interrupt = &interrupt};
+    struct dsi_session *session = NULL;
+    bool ok = dsi_connect(&session, &config, error) && dsi_reserve(session, 8, error);
+    dsi_close(session);
+    close(listener);
+    return ok;
+}
+
+static void a_session_survives(void **state)
+{
+    (void)state;
+    struct error error;
+    count_from(0);
+    assert_true(connect_and_reserve(&error));
+    unsigned all = allocations;
+    assert_true(all >= 5);
+    for (unsigned k = 1; k <= all; k++) {
+        count_from(k);
+        check(!connect_and_reserve(&error), "allocation %u", k);
+        check_error(&error, ERROR_SYSTEM, "out of memory for ");
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_test_survives),
+        cmocka_unit_test(a_huge_quantum_costs_nothing),
+        cmocka_unit_test(a_session_survives),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

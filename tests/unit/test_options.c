@@ -1,0 +1,525 @@
+/* tools/options and the command line of afp_speedtest: values, ranges, combinations, passwords. */
+#include "unit.h"
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "tools/speedtest_settings.h"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define ARGUMENTS 24
+
+/* A command line in memory of its own, as the system gives it: "word word", '' is an empty word. */
+struct command_line {
+    char text[512];
+    int count;
+    char *words[ARGUMENTS + 1];
+};
+
+static void split(struct command_line *line, const char *text)
+{
+    *line = (struct command_line){.count = 1, .words = {"program"}};
+    snprintf(line->text, sizeof line->text, "%s", text);
+    for (char *word = strtok(line->text, " "); word != NULL; word = strtok(NULL, " ")) {
+        assert_true(line->count < ARGUMENTS);
+        if (strcmp(word, "''") == 0) {
+            word[0] = '\0';
+        }
+        line->words[line->count++] = word;
+    }
+}
+
+static void check_message(const struct error *error, const char *arguments, const char *message)
+{
+    check(error->domain == ERROR_USAGE && strstr(error->message, message) != NULL &&
+              strchr(error->message, '\n') == NULL,
+          "'%s': %s", arguments, error->message);
+}
+
+/* ---- The table ---- */
+
+struct small_settings {
+    bool flag, other_flag;
+    const char *text;
+    uint32_t number;
+    uint64_t size;
+    const char *called; /* "none" without an argument */
+};
+
+static bool take(void *settings, const struct option_row *row, const char *value,
+                 struct error *error)
+{
+    ((struct small_settings *)settings)->called = value != NULL ? value : "none";
+    return value == NULL || strcmp(value, "bad") != 0 ||
+           error_set(error, ERROR_USAGE, 0, "--%s does not like 'bad'", row->name);
+}
+
+#define FIELD(name) .offset = offsetof(struct small_settings, name)
+
+static const struct option_row small_rows[] = {
+    {.letter = 'f', .name = "flag", .help = "", .kind = OPTION_FLAG, FIELD(flag)},
+    {.letter = 'o', .help = "", .kind = OPTION_FLAG, FIELD(other_flag)},
+    {.letter = 't', .name = "text", .argument = "T", .help = "", .kind = OPTION_TEXT, FIELD(text)},
+    {.letter = 'n',
+     .name = "number",
+     .argument = "N",
+     .help = "",
+     .kind = OPTION_NUMBER,
+     FIELD(number),
+     .minimum = 1,
+     .maximum = 100},
+    {.letter = 'd',
+     .name = "size",
+     .argument = "S",
+     .help = "",
+     .kind = OPTION_SIZE,
+     FIELD(size),
+     .minimum = 1,
+     .maximum = 2 * MIB,
+     .unit = KIB},
+    {.name = "call", .argument = "[C]", .help = "", .kind = OPTION_CALL, .call = take},
+    {.name = "only-long",
+     .argument = "N",
+     .help = "",
+     .kind = OPTION_NUMBER,
+     FIELD(number),
+     .minimum = 5,
+     .maximum = 6},
+};
+
+static const struct option_program small_program = {.name = "small",
+                                                    .purpose = "test",
+                                                    .usage = "",
+                                                    .rows = small_rows,
+                                                    .count = COUNT(small_rows)};
+
+static bool parse_small(const char *arguments, struct small_settings *settings,
+                        struct command_line *line, struct error *error)
+{
+    enum options_outcome outcome = OPTIONS_PRINTED;
+    *settings = (struct small_settings){.text = "-", .called = "-"};
+    split(line, arguments);
+    bool ok = options_parse(&small_program, line->count, line->words, settings, &outcome, error);
+    assert_int_equal(outcome, OPTIONS_RUN);
+    return ok;
+}
+
+static void values(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arguments;
+        struct small_settings settings;
+    } rows[] = {
+        {"", {false, false, "-", 0, 0, "-"}},
+        {"-f", {true, false, "-", 0, 0, "-"}},
+        {"-fo", {true, true, "-", 0, 0, "-"}},
+        {"--flag -o", {true, true, "-", 0, 0, "-"}},
+        {"-t x -n 100 -d 1.5k", {false, false, "x", 100, 1536, "-"}},
+        {"-tx -n1 -d2M", {false, false, "x", 1, 2097152, "-"}},
+        {"--text=x --number=7 --size=1", {false, false, "x", 7, 1024, "-"}},
+        {"--text x --number 7", {false, false, "x", 7, 0, "-"}},
+        {"-t '' -t -f", {false, false, "-f", 0, 0, "-"}},
+        {"-n 1 -n 2", {false, false, "-", 2, 0, "-"}},
+        {"--call", {false, false, "-", 0, 0, "none"}},
+        {"--call=x", {false, false, "-", 0, 0, "x"}},
+        {"--only-long 6", {false, false, "-", 6, 0, "-"}},
+        {"-f --", {true, false, "-", 0, 0, "-"}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct command_line line;
+        struct small_settings settings;
+        struct error error;
+        check(parse_small(rows[i].arguments, &settings, &line, &error), "'%s': %s",
+              rows[i].arguments, error.message);
+        assert_int_equal(settings.flag, rows[i].settings.flag);
+        assert_int_equal(settings.other_flag, rows[i].settings.other_flag);
+        assert_string_equal(settings.text, rows[i].settings.text);
+        check(settings.number == rows[i].settings.number, "'%s'", rows[i].arguments);
+        check(settings.size == rows[i].settings.size, "'%s'", rows[i].arguments);
+        assert_string_equal(settings.called, rows[i].settings.called);
+    }
+}
+
+static void errors_name_option_and_range(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arguments;
+        const char *message;
+    } rows[] = {
+        {"-n 0", "-n '0' is not a whole number from 1 to 100"},
+        {"-n 101", "-n '101' is not"},
+        {"-n -1", "-n '-1' is not"},
+        {"-n 1x", "-n '1x' is not"},
+        {"-n ''", "-n '' is not"},
+        {"--number 99999999999999999999", "-n '99999999999999999999' is not"},
+        {"-d 0", "-d '0' is not a size from 1 byte to 2 MiB"},
+        {"-d 3M", "-d '3M' is not"},
+        {"-d x", "-d 'x' is not"},
+        {"--only-long 7", "--only-long '7' is not a whole number from 5 to 6"},
+        {"--call=bad", "--call does not like 'bad'"},
+        {"-x", "unknown or ambiguous option -x"},
+        {"-fx", "unknown or ambiguous option -x"},
+        {"--nothing", "unknown or ambiguous option --nothing"},
+        {"--flag=1", "--flag"},
+        {"-n", "no value for -n"},
+        {"-fn", "no value for -n"},
+        {"--number", "no value for --number"},
+        {"word", "stray word 'word'"},
+        {"-f word -o", "stray word 'word'"},
+        {"-f -- -o", "stray word '-o'"},
+        {"--call x", "stray word 'x'"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct command_line line;
+        struct small_settings settings;
+        struct error error;
+        check(!parse_small(rows[i].arguments, &settings, &line, &error), "'%s' is taken",
+              rows[i].arguments);
+        check_message(&error, rows[i].arguments, rows[i].message);
+    }
+}
+
+/* An error in the middle of a cluster of letters must not disturb the next parse. */
+static void parses_again_after_an_error(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct command_line line;
+        struct small_settings settings;
+        struct error error;
+        assert_false(parse_small("-fxo", &settings, &line, &error));
+        assert_true(parse_small("-o", &settings, &line, &error));
+        assert_false(settings.flag);
+        assert_true(settings.other_flag);
+    }
+}
+
+/* ---- afp_speedtest ---- */
+
+static struct speedtest_settings settings;
+static struct error parse_error;
+
+static bool parse(const char *arguments)
+{
+    static struct command_line line; /* the settings point into it */
+    enum options_outcome outcome;
+    split(&line, arguments);
+    memset(&settings, 0xff, sizeof settings);
+    return speedtest_settings_parse(&settings, line.count, line.words, &outcome, &parse_error);
+}
+
+#define PARSE(arguments) check(parse(arguments), "%s: %s", arguments, parse_error.message)
+
+/* No terminal to ask on, and no password in the environment unless a test puts it there. */
+static int no_surroundings(void **state)
+{
+    (void)state;
+    unsetenv("AFP_PASSWORD");
+    int null = open("/dev/null", O_RDONLY);
+    return null >= 0 && dup2(null, STDIN_FILENO) == 0 ? 0 : -1;
+}
+
+static void defaults(void **state)
+{
+    (void)state;
+    PARSE("-s vol -w pw");
+    assert_string_equal(settings.location.host, "localhost");
+    assert_int_equal(settings.location.port, 548);
+    assert_int_equal(settings.version, AFP_3_4);
+    assert_null(settings.uam);
+    assert_int_equal(settings.test_count, 1);
+    assert_string_equal(settings.tests[0]->name, "Write");
+    assert_int_equal(settings.timeout_s, 30);
+    assert_null(settings.refserver_store);
+    const struct passwd *account = getpwuid(getuid());
+    if (account != NULL) {
+        assert_string_equal(settings.user, account->pw_name);
+    }
+    struct speed_options options = speedtest_speed_options(&settings);
+    assert_int_equal(options.size_bytes, 67108864);
+    assert_false(options.size_given);
+    assert_int_equal(options.chunk_bytes, 0);
+    assert_int_equal(options.policy, FLOW_WINDOW);
+    assert_int_equal(options.depth, 1);
+    assert_int_equal(options.sink, SINK_COPY);
+    assert_true(options.flush);
+    assert_false(options.sparse);
+    assert_null(options.existing_file);
+    assert_int_equal(options.measure.warmups, 1);
+    assert_int_equal(options.measure.iterations, 1);
+    assert_int_equal(options.measure.pause_ns, 0);
+    assert_false(options.measure.fresh_files);
+}
+
+static void options_reach_the_tests(void **state)
+{
+    (void)state;
+    PARSE("-s vol -w pw -a -e -y -d 0.004 -q 1048556b -R 8 -n 5 -W 0 -t 2 -f read,COPY,read "
+          "--sink discard");
+    struct speed_options options = speedtest_speed_options(&settings);
+    assert_int_equal(options.size_bytes, 4194);
+    assert_true(options.size_given);
+    assert_int_equal(options.chunk_bytes, 1048556);
+    assert_int_equal(options.policy, FLOW_BATCH);
+    assert_int_equal(options.depth, 8);
+    assert_int_equal(options.sink, SINK_DISCARD);
+    assert_false(options.flush);
+    assert_true(options.sparse);
+    assert_int_equal(options.measure.warmups, 0);
+    assert_int_equal(options.measure.iterations, 5);
+    assert_int_equal(options.measure.pause_ns, 2 * NS_PER_S);
+    assert_true(options.measure.fresh_files);
+    assert_int_equal(settings.test_count, 3);
+    assert_string_equal(settings.tests[0]->name, "Read");
+    assert_string_equal(settings.tests[1]->name, "Copy");
+    assert_string_equal(settings.tests[2]->name, "Read");
+}
+
+static void windows_and_batches(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arguments;
+        enum flow_policy policy;
+        uint32_t depth;
+    } rows[] = {
+        {"-s v -w p", FLOW_WINDOW, 1},
+        {"-s v -w p -r 1", FLOW_WINDOW, 1},
+        {"-s v -w p -r 4096", FLOW_WINDOW, 4096},
+        {"-s v -w p -R 1", FLOW_BATCH, 1},
+        {"-s v -w p -R 4", FLOW_BATCH, 4},
+        {"-s v -w p -r 1 -R 4", FLOW_BATCH, 4},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        PARSE(rows[i].arguments);
+        struct speed_options options = speedtest_speed_options(&settings);
+        check(options.policy == rows[i].policy && options.depth == rows[i].depth, "%s",
+              rows[i].arguments);
+    }
+}
+
+static void versions(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < AFP_VERSION_COUNT; i++) {
+        char arguments[40];
+        snprintf(arguments, sizeof arguments, "-s v -w p -%zu", i + 1);
+        PARSE(arguments);
+        assert_int_equal(settings.version, afp_versions[i].version);
+    }
+    PARSE("-s v -w p --afp2.2");
+    assert_int_equal(settings.version, AFP_2_2);
+}
+
+/* An explicit option goes before what the URL says. */
+static void where_the_server_is(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arguments;
+        const char *host;
+        uint16_t port;
+        const char *user;
+        const char *volume;
+    } rows[] = {
+        {"-h afp://joe@nas:1548/disk -w p", "nas", 1548, "joe", "disk"},
+        {"-h afp://joe@nas:1548/disk -w p -p 99 -u ann -s other", "nas", 99, "ann", "other"},
+        {"-h afp://nas/disk -w p -u ann", "nas", 548, "ann", "disk"},
+        {"-h ::1 -w p -u ann -s v", "::1", 548, "ann", "v"},
+        {"--refserver", "localhost", 548, "", "bench"},
+        {"--refserver=null -s v", "localhost", 548, "", "v"},
+        {"-s v -u ''", "localhost", 548, "", "v"},
+        {"-s v -A guest", "localhost", 548, "", "v"},
+        {"-s v -u ann -A GUEST", "localhost", 548, "", "v"},
+        {"--refserver -u ann -w p", "localhost", 548, "ann", "bench"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        PARSE(rows[i].arguments);
+        assert_string_equal(settings.location.host, rows[i].host);
+        assert_int_equal(settings.location.port, rows[i].port);
+        assert_string_equal(settings.user, rows[i].user);
+        assert_string_equal(settings.volume, rows[i].volume);
+        check((settings.uam == &uam_guest) == (rows[i].user[0] == '\0'), "%s", rows[i].arguments);
+    }
+    PARSE("--info -h nas"); /* needs no volume, user or password */
+    assert_true(settings.info);
+}
+
+static void combinations_that_exclude_each_other(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arguments;
+        const char *message;
+    } rows[] = {
+        {"-s v -w p -R 2 -r 2", "-R excludes -r above 1"},
+        {"-s v -w p -r 4097", "-r '4097' is not a whole number from 1 to 4096"},
+        {"-s v -w p -R 0", "-R '0' is not"},
+        {"-s v -w p --sink verify -F file", "--sink verify"},
+        {"-s v -w p --sink drop", "copy, discard, verify"},
+        {"--refserver -h nas", "leave out -h and -p"},
+        {"--refserver -p 99", "leave out -h and -p"},
+        {"--refserver=tape", "memory, null"},
+        {"-s v -w p -2 -d 2G", "use -3 or higher"},
+        {"-w p", "name one with -s"},
+        {"-s v -u '' -A cleartxt", "-u '' is guest"},
+        {"-s v -w p -A kerberos", "auto, cleartxt, guest"},
+        {"-s v -w p -f Read,Fly", "'Fly' is no test; there are Read, Write, Copy, ServerCopy"},
+        {"-s v -w p -f ''", "is no test"},
+        {"-s v -w p -f Read,", "is no test"},
+        {"-s v -w p -p 0", "-p '0' is not a whole number from 1 to 65535"},
+        {"-s v -w p -n 0", "-n '0' is not"},
+        {"-s v -w p -d 0", "-d '0' is not a size from 1 byte to 1024 TiB"},
+        {"-s v -w p -q 4G", "-q '4G' is not"},
+        {"-s v -w p -h nas/x", "-h 'nas/x': not a host name"},
+        {"-s v -u ann", "no password for user 'ann': give one with -w, --password-file, "
+                        "AFP_PASSWORD"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        check(!parse(rows[i].arguments), "'%s' is taken", rows[i].arguments);
+        check_message(&parse_error, rows[i].arguments, rows[i].message);
+    }
+    PARSE("-s v -w p -2 -d 2147483647b"); /* what the 32-bit calls reach */
+}
+
+static void no_more_tests_than_the_limit(void **state)
+{
+    (void)state;
+    for (size_t tests = TEST_LIMIT; tests <= TEST_LIMIT + 1; tests++) {
+        char list[512] = "-s v -w p -f Read";
+        for (size_t i = 1; i < tests; i++) {
+            strcat(list, ",Read");
+        }
+        assert_int_equal(parse(list), tests <= TEST_LIMIT);
+    }
+    check_error(&parse_error, ERROR_USAGE, "more than 64 tests");
+}
+
+/* ---- Passwords ---- */
+
+static void passwords_are_wiped_from_the_arguments(void **state)
+{
+    (void)state;
+    static const char *const forms[] = {"-s v -w hunter2", "-s v -whunter2",
+                                        "-s v --password hunter2", "-s v --password=hunter2"};
+    for (size_t i = 0; i < COUNT(forms); i++) {
+        struct command_line line;
+        enum options_outcome outcome;
+        split(&line, forms[i]);
+        check(speedtest_settings_parse(&settings, line.count, line.words, &outcome, &parse_error),
+              "%s", parse_error.message);
+        assert_string_equal(settings.password, "hunter2");
+        for (size_t at = 0; at + 7 <= sizeof line.text; at++) {
+            check(memcmp(line.text + at, "hunter2", 7) != 0, "'%s': it is still there", forms[i]);
+        }
+    }
+}
+
+/* `--pass` may be --password or --password-file: the message must not hold the value. */
+static void passwords_are_never_in_a_message(void **state)
+{
+    (void)state;
+    static const char *const forms[] = {"-s v --pass=hunter2", "-s v --passwords=hunter2",
+                                        "-s v --info=hunter2"};
+    for (size_t i = 0; i < COUNT(forms); i++) {
+        check(!parse(forms[i]), "'%s' is taken", forms[i]);
+        check(strstr(parse_error.message, "hunter2") == NULL, "%s", parse_error.message);
+        check_message(&parse_error, forms[i], "--");
+    }
+}
+
+static void long_passwords(void **state)
+{
+    (void)state;
+    char arguments[512];
+    char password[300];
+    for (size_t length = 255; length <= 256; length++) {
+        memset(password, 'p', length);
+        password[length] = '\0';
+        snprintf(arguments, sizeof arguments, "-s v -w %s", password);
+        assert_int_equal(parse(arguments), length < PASSWORD_LIMIT);
+        setenv("AFP_PASSWORD", password, 1);
+        assert_int_equal(parse("-s v -u ann"), length < PASSWORD_LIMIT);
+        unsetenv("AFP_PASSWORD");
+    }
+    check_error(&parse_error, ERROR_USAGE, "longer than 255 bytes");
+}
+
+static void password_from_the_environment(void **state)
+{
+    (void)state;
+    setenv("AFP_PASSWORD", "hunter2", 1);
+    const char *place = getenv("AFP_PASSWORD");
+    PARSE("-s v -u ann");
+    assert_string_equal(settings.password, "hunter2");
+    assert_string_equal(place, ""); /* overwritten */
+
+    setenv("AFP_PASSWORD", "hunter2", 1);
+    PARSE("-s v -u ann -w mine"); /* the option goes first */
+    assert_string_equal(settings.password, "mine");
+    unsetenv("AFP_PASSWORD");
+}
+
+static void password_from_a_file(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *content;
+        const char *password; /* NULL: refused */
+    } rows[] = {
+        {"hunter2", "hunter2"},
+        {"hunter2\n", "hunter2"},
+        {"hunter2\r\nmore", "hunter2"},
+        {"with blanks ", "with blanks "},
+        {"", ""},
+        {"\nsecond", ""},
+    };
+    char path[] = "/tmp/afpbench-test-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    char password[PASSWORD_LIMIT];
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        size_t size = strlen(rows[i].content);
+        assert_int_equal(ftruncate(fd, 0), 0);
+        assert_int_equal(pwrite(fd, rows[i].content, size, 0), size);
+        check(password_from_file(path, password, &parse_error), "row %zu", i);
+        assert_string_equal(password, rows[i].password);
+    }
+    for (size_t length = 255; length <= 256; length++) {
+        char text[256];
+        memset(text, 'p', sizeof text);
+        assert_int_equal(pwrite(fd, text, length, 0), length);
+        assert_int_equal(password_from_file(path, password, &parse_error), length == 255);
+    }
+    close(fd);
+    unlink(path);
+    assert_false(password_from_file(path, password, &parse_error));
+    check_error(&parse_error, ERROR_USAGE, "cannot open password file '/tmp/afpbench-test-");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values),
+        cmocka_unit_test(errors_name_option_and_range),
+        cmocka_unit_test(parses_again_after_an_error),
+        cmocka_unit_test(defaults),
+        cmocka_unit_test(options_reach_the_tests),
+        cmocka_unit_test(windows_and_batches),
+        cmocka_unit_test(versions),
+        cmocka_unit_test(where_the_server_is),
+        cmocka_unit_test(combinations_that_exclude_each_other),
+        cmocka_unit_test(no_more_tests_than_the_limit),
+        cmocka_unit_test(passwords_are_wiped_from_the_arguments),
+        cmocka_unit_test(passwords_are_never_in_a_message),
+        cmocka_unit_test(long_passwords),
+        cmocka_unit_test(password_from_the_environment),
+        cmocka_unit_test(password_from_a_file),
+    };
+    return cmocka_run_group_tests(tests, no_surroundings, NULL);
+}
