@@ -605,6 +605,20 @@ static void the_peer_ends_it(void **state)
     }
 }
 
+/* The end is noticed while sending, too. */
+static void sending_to_a_peer_that_is_gone(void **state)
+{
+    (void)state;
+    struct line line;
+    line_open(&line);
+    peer_reset(&line);
+    assert_false(submit(&line, (struct dsi_request){.tag = 1}));
+    check_error(&line.error, ERROR_CLOSED,
+                "closed the connection before it answered FPFlushFork: ");
+    assert_false(dsi_alive(line.session));
+    line_close(&line);
+}
+
 /* What comes with the last reply must not hide it. */
 static void the_end_after_a_reply(void **state)
 {
@@ -937,6 +951,7 @@ int main(void)
         cmocka_unit_test(a_reply_before_the_request_has_left),
         cmocka_unit_test(both_sides_send_at_once),
         cmocka_unit_test(the_peer_ends_it),
+        cmocka_unit_test(sending_to_a_peer_that_is_gone),
         cmocka_unit_test(the_end_after_a_reply),
         cmocka_unit_test(replies_that_answer_nothing),
         cmocka_unit_test(a_second_reply_answers_nothing),
