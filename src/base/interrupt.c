@@ -1,8 +1,8 @@
 #include "base/interrupt.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -13,7 +13,6 @@ bool interrupt_open(struct interrupt *interrupt, struct error *error)
     sigaddset(&signals, SIGINT);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGHUP);
-    interrupt->count = 0;
     if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0) {
         return error_set_errno(error, errno, "cannot block signals");
     }
@@ -24,15 +23,20 @@ bool interrupt_open(struct interrupt *interrupt, struct error *error)
     return true;
 }
 
-bool interrupt_check(struct interrupt *interrupt, struct error *error)
+bool interrupt_check(const struct interrupt *interrupt, struct error *error)
 {
-    struct signalfd_siginfo info;
-    if (read(interrupt->fd, &info, sizeof info) != (ssize_t)sizeof info) {
+    struct pollfd waiting = {.fd = interrupt->fd, .events = POLLIN};
+    if (poll(&waiting, 1, 0) <= 0) {
         return true;
     }
-    interrupt->count++;
-    return error_set(error, ERROR_INTERRUPTED, (int)info.ssi_signo, "interrupted (SIG%s)",
-                     sigabbrev_np((int)info.ssi_signo));
+    return error_set(error, ERROR_INTERRUPTED, 0, "interrupted");
+}
+
+void interrupt_acknowledge(struct interrupt *interrupt)
+{
+    struct signalfd_siginfo info;
+    ssize_t taken = read(interrupt->fd, &info, sizeof info);
+    (void)taken; /* there may be none */
 }
 
 void interrupt_close(struct interrupt *interrupt)

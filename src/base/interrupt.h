@@ -3,7 +3,9 @@
  *
  * interrupt_open() blocks SIGINT, SIGTERM and SIGHUP for the process and hands them to a
  * descriptor; whoever waits for anything also waits for that descriptor. Nothing runs in a signal
- * handler. Call it before any thread starts; the value belongs to one thread.
+ * handler. Call it before any thread starts. The descriptor stays readable, so that every thread
+ * sees the signal, until the program's main thread acknowledges it; then the next signal counts
+ * anew.
  */
 #ifndef AFPBENCH_BASE_INTERRUPT_H
 #define AFPBENCH_BASE_INTERRUPT_H
@@ -11,15 +13,16 @@
 #include "base/error.h"
 
 struct interrupt {
-    int fd;         /* readable when a signal is waiting */
-    unsigned count; /* signals taken so far */
+    int fd; /* readable while a signal is waiting */
 };
 
 bool interrupt_open(struct interrupt *interrupt, struct error *error);
 
-/* Takes a waiting signal without blocking: true if there is none, else false and
- * ERROR_INTERRUPTED. */
-bool interrupt_check(struct interrupt *interrupt, struct error *error);
+/* True if no signal is waiting, else false and ERROR_INTERRUPTED. Does not block. */
+bool interrupt_check(const struct interrupt *interrupt, struct error *error);
+
+/* Takes the waiting signal, if there is one. */
+void interrupt_acknowledge(struct interrupt *interrupt);
 
 void interrupt_close(struct interrupt *interrupt);
 

@@ -21,6 +21,13 @@ void *memory_resize(void *block, size_t count, size_t size);
 /* A copy of a string. */
 char *memory_copy_string(const char *text);
 
+/* The first address at or after `block` that is a multiple of `alignment`. */
+static inline void *memory_align(void *block, size_t alignment)
+{
+    uintptr_t address = (uintptr_t)block;
+    return (char *)block + (alignment - address % alignment) % alignment;
+}
+
 /* NULL is fine. */
 void memory_release(void *block);
 

@@ -116,22 +116,12 @@ const char *size_text(uint64_t size_bytes, char text[SIZE_TEXT_LENGTH])
 
 const char *rate_kib_text(uint64_t bytes, uint64_t duration_ns, char text[RATE_TEXT_LENGTH])
 {
-    const uint64_t half_way = UINT64_C(1000000000000000000); /* printf takes no 128 bits at once */
     wide hundredths = 0;
     if (duration_ns > 0) {
-        wide scaled = (wide)bytes * NS_PER_S * 100;
         wide divisor = (wide)duration_ns * 1024;
-        hundredths = (scaled + divisor / 2) / divisor;
+        hundredths = ((wide)bytes * NS_PER_S * 100 + divisor / 2) / divisor;
     }
-    wide whole = hundredths / 100;
-    uint64_t upper = (uint64_t)(whole / half_way);
-    uint64_t lower = (uint64_t)(whole % half_way);
-    uint64_t fraction = (uint64_t)(hundredths % 100);
-    if (upper > 0) {
-        snprintf(text, RATE_TEXT_LENGTH, "%" PRIu64 "%018" PRIu64 ".%02" PRIu64, upper, lower,
-                 fraction);
-    } else {
-        snprintf(text, RATE_TEXT_LENGTH, "%" PRIu64 ".%02" PRIu64, lower, fraction);
-    }
+    uint64_t shown = hundredths < UINT64_MAX ? (uint64_t)hundredths : UINT64_MAX;
+    snprintf(text, RATE_TEXT_LENGTH, "%" PRIu64 ".%02" PRIu64, shown / 100, shown % 100);
     return text;
 }

@@ -30,8 +30,9 @@ bool parse_size(const char *text, const char *what, uint64_t unit, uint64_t mini
 const char *size_text(uint64_t size_bytes, char text[SIZE_TEXT_LENGTH]);
 
 /* bytes ÷ 1024 ÷ seconds with two decimals, rounded to nearest in whole arithmetic so that no
- * locale and no platform differs; "0.00" for a duration of 0. */
-#define RATE_TEXT_LENGTH 40
+ * locale and no platform differs; "0.00" for a duration of 0, and never more than 2^64 hundredths,
+ * which no machine reaches. */
+#define RATE_TEXT_LENGTH 24
 const char *rate_kib_text(uint64_t bytes, uint64_t duration_ns, char text[RATE_TEXT_LENGTH]);
 
 #endif

@@ -9,6 +9,9 @@
 /* What a buffer holds before a read: if it is still there afterwards, nothing was read. */
 #define UNREAD_BYTE 0xA5
 
+const char *const flow_sink_names[] = {
+    [SINK_COPY] = "copy", [SINK_DISCARD] = "discard", [SINK_VERIFY] = "verify"};
+
 /* One request in flight: its tag is its index, its buffer its share of flow->buffers. */
 struct flow_lane {
     uint64_t offset; /* of the chunk that it moves */
@@ -39,12 +42,16 @@ static bool allocate_buffers(struct flow *flow, struct error *error)
                          " bytes need more than the %s kept for buffers: lower -r, -R or -q",
                          flow->lane_count, largest, size_text(FLOW_MEMORY_LIMIT, limit));
     }
-    flow->buffers = memory_allocate(flow->lane_count, (size_t)largest);
-    if (flow->buffers == NULL) {
+    /* A direct read of an odd tail may fill the rest of its block. */
+    size_t alignment = plan->target->facts.alignment;
+    size_t bytes = (size_t)(flow->lane_count * largest) + alignment;
+    flow->buffer_block = memory_allocate(bytes + alignment, 1);
+    if (flow->buffer_block == NULL) {
         return memory_error(error, "for the buffers of outstanding requests");
     }
+    flow->buffers = memory_align(flow->buffer_block, alignment);
     /* Touched now, so that no page fault is timed. */
-    memset(flow->buffers, UNREAD_BYTE, (size_t)(flow->lane_count * largest));
+    memset(flow->buffers, UNREAD_BYTE, bytes);
     return true;
 }
 
@@ -66,9 +73,9 @@ bool flow_prepare(struct flow *flow, const struct flow_plan *plan, struct error 
 void flow_release(struct flow *flow)
 {
     memory_release(flow->lanes);
-    memory_release(flow->buffers);
+    memory_release(flow->buffer_block);
     flow->lanes = NULL;
-    flow->buffers = NULL;
+    flow->buffer_block = flow->buffers = NULL;
 }
 
 /* ---- One pass over the file ---- */
@@ -79,6 +86,7 @@ struct pass {
     struct target_file *destination;
     struct sample_counts *counts;
     uint64_t next_offset; /* of the chunk that starts next */
+    uint64_t requests;
 };
 
 static size_t chunk_size(const struct flow_plan *plan, uint64_t offset)
@@ -97,7 +105,9 @@ static bool submit(struct pass *pass, struct target_operation *operation, struct
     const struct flow_plan *plan = &pass->flow->plan;
     operation->offset = pass->flow->lanes[operation->tag].offset;
     operation->size = chunk_size(plan, operation->offset);
-    pass->counts->requests++;
+    enum request_kind kind = operation->kind == TARGET_READ ? REQUEST_READ : REQUEST_WRITE;
+    pass->counts->requests[kind]++;
+    pass->requests++;
     pass->counts->runts += operation->size < plan->chunk_bytes;
     return plan->target->ops->submit(plan->target, operation, error);
 }
@@ -151,6 +161,9 @@ static bool await_one(struct pass *pass, uint32_t *index, struct error *error)
         return false;
     }
     *index = completion.tag;
+    if (pass->counts->service != NULL) {
+        histogram_add(pass->counts->service, completion.completed_ns - completion.submitted_ns);
+    }
     const struct flow_lane *lane = &flow->lanes[*index];
     size_t size = chunk_size(plan, lane->offset);
     if (plan->direction != FLOW_COPY || lane->writing) {
@@ -232,5 +245,9 @@ bool flow_run(struct flow *flow, struct target_file *source, struct target_file 
 {
     struct pass pass = {
         .flow = flow, .source = source, .destination = destination, .counts = counts};
-    return flow->plan.policy == FLOW_BATCH ? run_batches(&pass, error) : run_window(&pass, error);
+    bool ok =
+        flow->plan.policy == FLOW_BATCH ? run_batches(&pass, error) : run_window(&pass, error);
+    /* With n in flight one round trip answers n requests. */
+    counts->round_trips += (pass.requests + flow->lane_count - 1) / flow->lane_count;
+    return ok;
 }

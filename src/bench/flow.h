@@ -27,6 +27,9 @@ enum flow_sink {
     SINK_VERIFY,  /* every byte is compared with the payload */
 };
 
+/* "copy", "discard", "verify" */
+extern const char *const flow_sink_names[];
+
 /* All buffers of a flow together, so that a deep window with large chunks fails early. */
 #define FLOW_MEMORY_LIMIT (UINT64_C(256) << 20)
 
@@ -49,7 +52,8 @@ struct flow {
     uint32_t
         lane_count; /* requests in flight: the depth, or the number of chunks if that is less */
     struct flow_lane *lanes;
-    uint8_t *buffers; /* one chunk per lane; NULL where nothing is kept */
+    void *buffer_block; /* as allocated; NULL where nothing is kept */
+    uint8_t *buffers;   /* aligned for the target; one chunk per lane */
 };
 
 /* Allocates and touches what the plan needs and reserves the target's depth. ERROR_LIMIT names the

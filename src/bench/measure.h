@@ -2,8 +2,12 @@
  * measure.h - the one place where a run is timed.
  *
  * A workload is three steps. prepare and restore happen outside the clock; only timed() lies
- * between the two clock readings. Warm-ups go first and are marked; between runs the target idles,
- * so that sessions stay alive in pauses. Samples go to the observer as they come.
+ * between the two clock readings. Warm-ups go first and are marked; between runs the targets idle,
+ * so that sessions stay alive in pauses. TCP's account is taken before and after, outside the clock
+ * too.
+ *
+ * Several sessions run one workload each, in a thread each. A barrier releases their timed sections
+ * together; the run lasts from the first start to the last end.
  */
 #ifndef AFPBENCH_BENCH_MEASURE_H
 #define AFPBENCH_BENCH_MEASURE_H
@@ -17,6 +21,11 @@ struct workload {
     bool (*timed)(void *context, struct sample_counts *counts, struct error *error);
     /* Undoes what the next run must not find. */
     bool (*restore)(void *context, struct error *error);
+};
+
+/* One session: its target and the context of its workload. Used by one thread at a time. */
+struct measure_session {
+    struct target *target;
     void *context;
 };
 
@@ -27,10 +36,11 @@ struct measure_plan {
     bool fresh_files;  /* a new file for each run, not only for the first */
 };
 
-/* Runs the warm-ups and the iterations of one test. Stops at the first failure: samples reported
- * until then stay valid, the broken run has none. */
-bool measure_run(const struct measure_plan *plan, struct target *target,
-                 const struct workload *workload, const struct test_case *test,
-                 const struct observer *observer, struct error *error);
+/* Runs the warm-ups and the iterations of one case; samples go into it and to the observers as they
+ * come. Stops at the first failure: samples until then stay valid, the broken run has none. */
+bool measure_run(const struct measure_plan *plan, const struct workload *workload,
+                 const struct measure_session *sessions, size_t session_count,
+                 struct result_case *result_case, const struct observers *observers,
+                 struct error *error);
 
 #endif

@@ -2,9 +2,9 @@
  * payload.h - the bytes that are written and that must come back.
  *
  * A pool of incompressible bytes is made before any clock starts. The byte at offset o of a file is
- * pool[o mod P], P a prime that does not divide the chunk, so that no two neighbouring chunks are
- * equal; any chunk is one contiguous piece of memory. The pool is read-only afterwards and may be
- * shared by threads. doc: method.md, "Payload".
+ * pool[o mod P], P a prime (times the alignment that O_DIRECT asks for) that does not divide the
+ * chunk, so that no two neighbouring chunks are equal; any chunk is one contiguous piece of memory.
+ * The pool is read-only afterwards and may be shared by threads. doc: method.md, "Payload".
  */
 #ifndef AFPBENCH_BENCH_PAYLOAD_H
 #define AFPBENCH_BENCH_PAYLOAD_H
@@ -18,12 +18,19 @@
 #define PAYLOAD_CHUNK_LIMIT ((size_t)256 << 20)
 
 struct payload {
-    uint8_t *bytes;
+    void *block;    /* as allocated */
+    uint8_t *bytes; /* aligned as asked for */
     size_t period_bytes;
     size_t chunk_limit; /* the largest piece that payload_at() can give */
 };
 
-bool payload_make(struct payload *payload, size_t chunk_limit, struct error *error);
+/* For files that are moved in chunks of either size; chunk_limit is the larger one. */
+bool payload_make(struct payload *payload, size_t chunk, size_t other_chunk, struct error *error);
+
+/* The same for O_DIRECT: whatever lies at a multiple of `alignment` in a file lies at one in
+ * memory. */
+bool payload_make_aligned(struct payload *payload, size_t alignment, size_t chunk,
+                          size_t other_chunk, struct error *error);
 
 void payload_release(struct payload *payload);
 

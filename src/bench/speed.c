@@ -1,5 +1,6 @@
 #include "bench/speed.h"
 
+#include "base/memory.h"
 #include "base/units.h"
 
 #include <inttypes.h>
@@ -55,6 +56,11 @@ bool speed_options_check(const struct speed_options *options, const struct targe
                          " bytes, but the server's quantum is %" PRIu32,
                          options->chunk_bytes, facts->chunk_limit);
     }
+    if (options->chunk_bytes % facts->alignment != 0) {
+        return error_set(error, ERROR_LIMIT, 0,
+                         "-D needs requests of a multiple of %" PRIu32 " bytes, -q says %" PRIu32,
+                         facts->alignment, options->chunk_bytes);
+    }
     return check_size(options->size_bytes, facts, error);
 }
 
@@ -84,12 +90,12 @@ static bool prepare_flows(struct speed_run *run, struct error *error)
     const struct target_facts *facts = &run->target->facts;
     uint32_t write_chunk = chunk_bytes(run->options, facts, FLOW_WRITE);
     uint32_t chunk = chunk_bytes(run->options, facts, run->test->direction);
-    uint32_t largest = chunk > write_chunk ? chunk : write_chunk;
-    size_t piece = run->size_bytes < largest ? (size_t)run->size_bytes : largest;
+    size_t piece = run->size_bytes < chunk ? (size_t)run->size_bytes : chunk;
+    size_t written = run->size_bytes < write_chunk ? (size_t)run->size_bytes : write_chunk;
     struct flow_plan fill = plan_flow(run, FLOW_WRITE, write_chunk);
     struct flow_plan timed = plan_flow(run, run->test->direction, chunk);
-    return payload_make(&run->payload, piece, error) && flow_prepare(&run->fill, &fill, error) &&
-           flow_prepare(&run->flow, &timed, error);
+    return payload_make_aligned(&run->payload, facts->alignment, piece, written, error) &&
+           flow_prepare(&run->fill, &fill, error) && flow_prepare(&run->flow, &timed, error);
 }
 
 /* ---- Files ---- */
@@ -211,13 +217,14 @@ static bool check_place(struct speed_run *run, enum target_place place, uint64_t
     return true;
 }
 
-static bool check_free_space(struct speed_run *run, struct error *error)
+/* All sessions fill and write at once. */
+static bool check_free_space(struct speed_run *run, size_t sessions, struct error *error)
 {
     const struct speed_test *test = run->test;
     bool fills = test->has_source && !reads_existing(run) && !run->options->sparse;
     bool writes = test->has_destination || test->server_side;
-    uint64_t first = fills ? run->size_bytes : 0;
-    uint64_t second = writes ? run->size_bytes : 0;
+    uint64_t first = fills ? run->size_bytes * sessions : 0;
+    uint64_t second = writes ? run->size_bytes * sessions : 0;
     if (!run->target->facts.second_place || destination_place(test) == TARGET_FIRST) {
         first += second;
         second = 0;
@@ -228,44 +235,95 @@ static bool check_free_space(struct speed_run *run, struct error *error)
 
 /* ---- The test ---- */
 
-static void note(const struct observer *observer, const char *test, const char *text)
+static void note(const struct observers *observers, const char *test, const char *text)
 {
-    char line[160];
+    char line[200];
     snprintf(line, sizeof line, "%s %s", test, text);
-    if (observer->on_note != NULL) {
-        observer->on_note(observer->context, line);
-    }
+    observers_note(observers, line);
 }
 
-bool speed_test_run(struct speed_run *run, const struct speed_test *test,
-                    const struct speed_options *options, struct target *target,
-                    const struct observer *observer, struct error *error)
+static bool prepare_run(struct speed_run *run, struct error *error)
 {
-    *run = (struct speed_run){
-        .test = test, .options = options, .target = target, .size_bytes = options->size_bytes};
-    if (test->server_side && !target->facts.server_copy) {
-        note(observer, test->name, "skipped: the server does not offer to copy files");
-        return true;
-    }
-    if (options->existing_file != NULL && !test->uses_existing_file) {
-        note(observer, test->name, "ignores -F: it makes its own file");
-    }
-    if ((reads_existing(run) && !open_existing(run, error)) || !check_free_space(run, error) ||
-        !prepare_flows(run, error)) {
-        return false;
-    }
-    struct test_case description = {
-        .name = test->name,
+    return (!reads_existing(run) || open_existing(run, error)) && prepare_flows(run, error);
+}
+
+static struct test_case describe(const struct speed_run *run, size_t sessions)
+{
+    const struct speed_options *options = run->options;
+    return (struct test_case){
+        .name = run->test->name,
         .chunk_bytes = run->flow.plan.chunk_bytes,
         .size_bytes = run->size_bytes,
         .sparse = options->sparse,
+        .batched = options->policy == FLOW_BATCH,
+        .sink = run->test->direction == FLOW_READ ? flow_sink_names[options->sink] : NULL,
+        .flush = run->test->direction == FLOW_WRITE && !run->test->server_side && options->flush,
+        .new_files = options->measure.fresh_files,
+        .existing_file = reads_existing(run),
+        .depth = options->depth,
+        .sessions = (uint32_t)sessions,
         .warmups = options->measure.warmups,
         .iterations = options->measure.iterations,
     };
-    struct workload workload = {test->prepare, test->timed, test->restore, run};
-    return (observer->on_begin == NULL ||
-            observer->on_begin(observer->context, &description, error)) &&
-           measure_run(&options->measure, target, &workload, &description, observer, error);
+}
+
+static bool measure(struct speed_run *runs, const struct test_case *description,
+                    struct result *result, const struct observers *observers, struct error *error)
+{
+    struct result_case *result_case = result_add_case(result, description, error);
+    struct measure_session *sessions = memory_allocate(description->sessions, sizeof *sessions);
+    if (result_case == NULL || sessions == NULL) {
+        memory_release(sessions);
+        return result_case != NULL ? memory_error(error, "for the sessions of a test") : false;
+    }
+    for (uint32_t i = 0; i < description->sessions; i++) {
+        sessions[i] = (struct measure_session){runs[i].target, &runs[i]};
+    }
+    const struct speed_test *test = runs[0].test;
+    struct workload workload = {test->prepare, test->timed, test->restore};
+    bool ok = observers_begin(observers, result_case, error) &&
+              measure_run(&runs[0].options->measure, &workload, sessions, description->sessions,
+                          result_case, observers, error);
+    memory_release(sessions);
+    if (!ok) {
+        result_case->failure = *error;
+    }
+    result_case->ended = ok;
+    result_case->cache = runs[0].cache;
+    struct error later;
+    return observers_end(observers, result, result_case, ok ? error : &later) && ok;
+}
+
+bool speed_test_run(struct speed_run *runs, const struct speed_test *test,
+                    const struct speed_options *options, struct target *const *targets,
+                    size_t target_count, struct result *result, const struct observers *observers,
+                    struct error *error)
+{
+    for (size_t i = 0; i < target_count; i++) {
+        runs[i] = (struct speed_run){.test = test,
+                                     .options = options,
+                                     .target = targets[i],
+                                     .size_bytes = options->size_bytes};
+    }
+    if (test->server_side && !targets[0]->facts.server_copy) {
+        char reason[160];
+        const char *refusal = targets[0]->facts.copy_refusal;
+        snprintf(reason, sizeof reason, "skipped: %s",
+                 refusal != NULL ? refusal : "the server does not offer to copy files");
+        note(observers, test->name, reason);
+        return true;
+    }
+    if (options->existing_file != NULL && !test->uses_existing_file) {
+        note(observers, test->name, "ignores -F: it makes its own file");
+    }
+    for (size_t i = 0; i < target_count; i++) {
+        if (!prepare_run(&runs[i], error)) {
+            return false;
+        }
+    }
+    struct test_case description = describe(&runs[0], target_count);
+    return check_free_space(&runs[0], target_count, error) &&
+           measure(runs, &description, result, observers, error);
 }
 
 void speed_run_release(struct speed_run *run)

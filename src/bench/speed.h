@@ -38,6 +38,7 @@ struct speed_run {
     struct target_file *source;      /* NULL: not open */
     struct target_file *destination; /* NULL: not open */
     bool made;                       /* the test's own files exist */
+    enum cache_state cache;          /* of what Read reads */
     struct flow fill;                /* writes the source */
     struct flow flow;                /* what is timed; unused by ServerCopy */
 };
@@ -66,11 +67,15 @@ const struct speed_test *speed_test_by_name(const char *name, size_t length);
 bool speed_options_check(const struct speed_options *options, const struct target *target,
                          struct error *error);
 
-/* Checks free space, then runs one test. The caller cleans the target up afterwards, whatever the
- * outcome, and then calls speed_run_release() on `run`, which the caller provides. */
-bool speed_test_run(struct speed_run *run, const struct speed_test *test,
-                    const struct speed_options *options, struct target *target,
-                    const struct observer *observer, struct error *error);
+/* Checks free space, then runs one test with one session for each target: `runs` is an array of as
+ * many as there are targets, provided by the caller. The case is added to `result` and told to the
+ * observers; a failure is noted in it. A test that the server cannot run is skipped, with a note.
+ * The caller cleans the targets up afterwards, whatever the outcome, and then calls
+ * speed_run_release() on each run. */
+bool speed_test_run(struct speed_run *runs, const struct speed_test *test,
+                    const struct speed_options *options, struct target *const *targets,
+                    size_t target_count, struct result *result, const struct observers *observers,
+                    struct error *error);
 
 /* Releases the buffers; only when the target has no operation outstanding. */
 void speed_run_release(struct speed_run *run);

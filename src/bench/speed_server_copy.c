@@ -5,13 +5,17 @@
 static bool prepare(void *context, bool fresh, struct error *error)
 {
     struct speed_run *run = context;
-    return speed_make_files(run, fresh, error) && speed_close(run, &run->source, error);
+    const struct target_ops *ops = run->target->ops;
+    return speed_make_files(run, fresh, error) && speed_close(run, &run->source, error) &&
+           (ops->prepare_copy == NULL ||
+            ops->prepare_copy(run->target, SPEED_SOURCE, TARGET_SECOND, SPEED_DESTINATION, error));
 }
 
 static bool timed(void *context, struct sample_counts *counts, struct error *error)
 {
     struct speed_run *run = context;
-    counts->requests++;
+    counts->requests[REQUEST_COPY]++;
+    counts->round_trips++;
     counts->bytes += run->size_bytes;
     return run->target->ops->server_copy(run->target, SPEED_SOURCE, TARGET_SECOND,
                                          SPEED_DESTINATION, error);

@@ -11,7 +11,8 @@ static bool timed(void *context, struct sample_counts *counts, struct error *err
     if (!run->options->flush) {
         return true;
     }
-    counts->requests++;
+    counts->requests[REQUEST_FLUSH]++;
+    counts->round_trips++;
     return run->target->ops->flush(run->target, run->destination, error);
 }
 

@@ -68,6 +68,7 @@ struct dsi_session {
     uint64_t timeout_ns;
     uint64_t last_progress_ns;
     uint64_t last_sent_ns;
+    uint64_t waited_ns; /* blocked in poll, all together */
     char peer[ADDRESS_TEXT_LENGTH];
 
     size_t window;
@@ -234,6 +235,7 @@ static bool send_slot(struct dsi_session *session, uint16_t index, bool *blocked
             pieces[count++] = (struct iovec){(uint8_t *)slot->payload.data + payload_sent,
                                              slot->payload.size - payload_sent};
         }
+        uint64_t before_ns = slot->sent == 0 ? clock_now_ns() : 0;
         ssize_t sent = stream_send(session->fd, pieces, count, false);
         if (sent < 0) {
             *blocked = errno == EAGAIN || errno == EWOULDBLOCK;
@@ -241,7 +243,7 @@ static bool send_slot(struct dsi_session *session, uint16_t index, bool *blocked
         }
         session->last_progress_ns = session->last_sent_ns = clock_now_ns();
         if (slot->sent == 0) {
-            slot->result.submitted_ns = session->last_sent_ns;
+            slot->result.submitted_ns = before_ns; /* the call itself is part of the service time */
         }
         slot->sent += (size_t)sent;
     }
@@ -531,11 +533,10 @@ static ssize_t receive_some(struct dsi_session *session, size_t *payload_step)
         size_t room;
         uint8_t *to = destination(session, &room);
         size_t step = room < STREAM_RECEIVE_BYTES ? room : STREAM_RECEIVE_BYTES;
+        *payload_step = step;
         if (to == NULL) {
-            *payload_step = step;
             return stream_discard(session->fd, step);
         }
-        *payload_step = step;
         pieces[count++] = (struct iovec){to, step};
         if (incoming->have + step < incoming->header.length) {
             return stream_receive(session->fd, pieces, count);
@@ -545,10 +546,28 @@ static ssize_t receive_some(struct dsi_session *session, size_t *payload_step)
     return stream_receive(session->fd, pieces, count);
 }
 
-/* Receives until a reply is complete or the socket is empty. */
-static bool pump_receive(struct dsi_session *session, struct error *error)
+/* Puts what a receive call brought to where it belongs. */
+static bool received_bytes(struct dsi_session *session, size_t got, size_t payload_step,
+                           struct error *error)
 {
     struct incoming *incoming = &session->incoming;
+    size_t payload = got < payload_step ? got : payload_step;
+    session->ahead_at = 0;
+    session->ahead_end = got - payload;
+    if (payload == 0) {
+        return true;
+    }
+    incoming->have += payload;
+    if (incoming->slot != NO_SLOT) {
+        session->last_progress_ns = clock_now_ns();
+    }
+    return incoming->have < incoming->header.length || frame_arrived(session, error);
+}
+
+/* Receives until a reply is complete or the socket says that it is empty. Not before: while we ask
+ * once more the next segments come in, which saves more calls than it costs. */
+static bool pump_receive(struct dsi_session *session, struct error *error)
+{
     while (consume_ahead(session, error)) {
         if (session->done.first != NO_SLOT) {
             return true;
@@ -561,16 +580,7 @@ static bool pump_receive(struct dsi_session *session, struct error *error)
         if (received == 0) {
             return closed(session, 0, error);
         }
-        size_t got = (size_t)received;
-        size_t payload = got < payload_step ? got : payload_step;
-        incoming->have += payload;
-        session->ahead_at = 0;
-        session->ahead_end = got - payload;
-        if (incoming->slot != NO_SLOT && payload > 0) {
-            session->last_progress_ns = clock_now_ns();
-        }
-        if (payload > 0 && incoming->have == incoming->header.length &&
-            !frame_arrived(session, error)) {
+        if (!received_bytes(session, (size_t)received, payload_step, error)) {
             return false;
         }
     }
@@ -607,15 +617,17 @@ static bool wait_for_events(struct dsi_session *session, uint64_t deadline_ns, i
     struct pollfd descriptors[] = {{.fd = session->fd, .events = events},
                                    {.fd = session->interrupt->fd, .events = POLLIN},
                                    {.fd = fd, .events = POLLIN}};
+    uint64_t asleep_ns = clock_now_ns();
     int ready = stream_poll(descriptors, 3, next_deadline(session, deadline_ns));
     if (ready < 0) {
         return error_set_errno(error, errno, "poll");
     }
+    uint64_t now = clock_now_ns();
+    session->waited_ns += now - asleep_ns;
     if (descriptors[1].revents != 0 && !interrupt_check(session->interrupt, error)) {
         return false;
     }
     *readable = descriptors[2].revents != 0;
-    uint64_t now = clock_now_ns();
     if (ready == 0 && session->outstanding > 0 && session->patient == 0 &&
         now >= session->last_progress_ns + session->timeout_ns) {
         return timed_out(session, error);
@@ -748,6 +760,13 @@ uint64_t dsi_set_timeout(struct dsi_session *session, uint64_t timeout_ns)
     uint64_t before = session->timeout_ns;
     session->timeout_ns = timeout_ns;
     return before;
+}
+
+bool dsi_account(const struct dsi_session *session, struct tcp_snapshot *tcp, uint64_t *waited_ns,
+                 struct error *error)
+{
+    *waited_ns = session->waited_ns;
+    return tcp_snapshot_take(session->fd, tcp, error);
 }
 
 const char *dsi_peer(const struct dsi_session *session)

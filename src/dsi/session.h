@@ -19,6 +19,7 @@
 #include "base/connect.h"
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "base/tcp_info.h"
 #include "base/wire.h"
 #include "dsi/frame.h"
 
@@ -78,7 +79,7 @@ struct dsi_reply {
     uint64_t tag;
     int32_t result;
     uint32_t reply_length; /* bytes that the server sent after the header */
-    uint64_t submitted_ns; /* first byte accepted by the socket */
+    uint64_t submitted_ns; /* the call that took its first byte began */
     uint64_t sent_ns;      /* last byte accepted */
     uint64_t completed_ns; /* last byte of the reply received */
 };
@@ -108,6 +109,10 @@ bool dsi_settle(struct dsi_session *session, uint64_t deadline_ns, struct error 
 
 /* Changes the timeout, as for cleaning up in a hurry; returns the one before. */
 uint64_t dsi_set_timeout(struct dsi_session *session, uint64_t timeout_ns);
+
+/* What TCP and the session know of their work so far, for samples. */
+bool dsi_account(const struct dsi_session *session, struct tcp_snapshot *tcp, uint64_t *waited_ns,
+                 struct error *error);
 
 /* The peer as text, for messages. */
 const char *dsi_peer(const struct dsi_session *session);

@@ -7,6 +7,8 @@
  *     1	   251577	260500.76
  *
  * Microseconds are rounded to nearest; KB is 1024 bytes; the rate is made from the nanoseconds.
+ * With `statistics` a block follows each test, and at the end come tables over all sizes and TCP's
+ * values (doc/formats.md); MB are 2^20 bytes there.
  */
 #ifndef AFPBENCH_REPORT_TEXT_H
 #define AFPBENCH_REPORT_TEXT_H
@@ -17,12 +19,11 @@
 
 struct text_report {
     FILE *out; /* the caller's */
+    bool statistics;
 };
 
-/* The observer functions; the context is the struct text_report. Each row is flushed, so that it
- * stays valid whatever comes next; an output that cannot be written is ERROR_SYSTEM. */
-bool text_begin(void *context, const struct test_case *test, struct error *error);
-bool text_sample(void *context, const struct test_case *test, const struct sample *sample,
-                 struct error *error);
+/* An observer that writes to text->out; `text` must stay where it is. Each row is flushed, so that
+ * it stays valid whatever comes next; an output that cannot be written is ERROR_SYSTEM. */
+struct observer text_observer(struct text_report *text);
 
 #endif

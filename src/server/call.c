@@ -57,7 +57,10 @@ void call_node_parms(const struct call *call, struct volume *volume, struct stor
     if (attributes.id == AFP_ROOT_ID) {
         attributes.name = span_from_string(volume->config->name);
     }
-    uint32_t offspring = attributes.offspring < UINT16_MAX ? attributes.offspring : UINT16_MAX;
+    uint32_t offspring = 0;
+    if (attributes.kind == AFP_DIRECTORY) {
+        offspring = volume->store->ops->offspring(volume->store, node);
+    }
     *kind = attributes.kind;
     *parms = (struct afp_node_parms){
         .attributes = attributes.attributes,
@@ -70,7 +73,7 @@ void call_node_parms(const struct call *call, struct volume *volume, struct stor
         .id = attributes.id,
         .data_length = attributes.fork_lengths[STORE_DATA_FORK],
         .resource_length = attributes.fork_lengths[STORE_RESOURCE_FORK],
-        .offspring = (uint16_t)offspring,
+        .offspring = offspring < UINT16_MAX ? (uint16_t)offspring : UINT16_MAX,
         .owner_id = call->session->user_id,
         .group_id = call->session->user_id,
         .access_rights = access_rights(volume),
@@ -105,13 +108,18 @@ static bool component_name(const struct afp_path *path, struct span component,
     return true;
 }
 
-/* A child by its name, or by the ID in a name that was mangled for a client of 2.x. */
-static struct store_node *find_child(struct volume *volume, struct store_node *directory,
-                                     const struct name_buffer *name)
+/* A child by its name, or by the ID in a name that was mangled for a client of 2.x. NULL with
+ * AFP_OK: there is none. */
+static int32_t find_child(struct volume *volume, struct store_node *directory,
+                          const struct name_buffer *name, struct store_node **node)
 {
     const struct store_ops *ops = volume->store->ops;
-    struct store_node *node = ops->child(volume->store, directory, name_span(name));
-    uint32_t id = node == NULL ? name_mangled_id(name_span(name)) : 0;
+    int32_t result = ops->child(volume->store, directory, name_span(name), node);
+    if (result != AFP_OBJECT_NOT_FOUND) {
+        return result;
+    }
+    *node = NULL;
+    uint32_t id = name_mangled_id(name_span(name));
     if (id >= AFP_FIRST_FREE_ID) {
         uint8_t mac[AFP_NAME_LIMIT_MAC];
         struct store_attributes attributes;
@@ -119,10 +127,10 @@ static struct store_node *find_child(struct volume *volume, struct store_node *d
         if (other != NULL && ops->parent(volume->store, other) == directory) {
             ops->get(volume->store, other, &attributes);
             struct span mangled = name_to_mac(mac, attributes.name, id);
-            node = span_equals(mangled, name_span(name)) ? other : NULL;
+            *node = span_equals(mangled, name_span(name)) ? other : NULL;
         }
     }
-    return node;
+    return AFP_OK;
 }
 
 /* A walk along a path. At the root's parent `node` is NULL and `above_root` is set; where nothing
@@ -167,8 +175,7 @@ static int32_t step_down(struct walk *walk)
         return AFP_OBJECT_NOT_FOUND;
     }
     walk->place->directory = walk->node;
-    walk->node = find_child(walk->volume, walk->node, name);
-    return AFP_OK;
+    return find_child(walk->volume, walk->node, name, &walk->node);
 }
 
 /* Components are separated by one zero byte; n of them go up n - 1 levels. */

@@ -75,8 +75,9 @@ static int32_t make_target(struct copy *copy, const struct afp_copy_file_request
     if (attributes.kind != AFP_DIRECTORY) {
         return AFP_OBJECT_TYPE_ERROR;
     }
-    if (store->ops->child(store, place.node, name_span(&copy->name)) != NULL) {
-        return AFP_OBJECT_EXISTS;
+    result = store->ops->child(store, place.node, name_span(&copy->name), &node);
+    if (result != AFP_OBJECT_NOT_FOUND) {
+        return result == AFP_OK ? AFP_OBJECT_EXISTS : result;
     }
     result = store->ops->add(store, place.node, name_span(&copy->name), AFP_FILE, &node);
     if (result != AFP_OK) {
@@ -89,7 +90,8 @@ static int32_t make_target(struct copy *copy, const struct afp_copy_file_request
                       copy->to);
 }
 
-/* The source's dates and Finder info; a file that could not be filled goes away. */
+/* The source's dates, permissions and Finder info, as far as the target can have them; a file that
+ * could not be filled goes away. */
 static void finish_target(struct copy *copy, int32_t result)
 {
     struct store *store = copy->target->store;
@@ -99,39 +101,54 @@ static void finish_target(struct copy *copy, int32_t result)
         return;
     }
     if (result == AFP_OK) {
-        store->ops->set(store, node,
-                        AFP_NODE_ATTRIBUTES | AFP_NODE_MODIFIED | AFP_NODE_FINDER_INFO |
-                            AFP_NODE_UNIX_PRIVILEGES,
-                        &copy->attributes);
+        (void)store->ops->set(store, node,
+                              AFP_NODE_ATTRIBUTES | AFP_NODE_MODIFIED | AFP_NODE_FINDER_INFO |
+                                  AFP_NODE_UNIX_PRIVILEGES,
+                              &copy->attributes);
     } else {
         (void)store->ops->remove(store, node);
     }
 }
 
-static int32_t copy_step(struct open_fork *from, struct open_fork *to, struct store_write *write,
-                         void *buffer)
+/* Within the system where that goes, and the rest through the buffer. */
+static int32_t move_range(struct open_fork *from, struct open_fork *to, struct store_write *write,
+                          char *buffer)
 {
     struct store *source = from->volume->store;
     struct store *target = to->volume->store;
-    int32_t result =
-        source->ops->read(source, from->data, write->offset, buffer, (size_t)write->size);
-    if (result != AFP_OK) {
-        return result;
+    int32_t result = AFP_OK;
+    if (source->ops == target->ops && source->ops->copy != NULL) {
+        result = source->ops->copy(from->data, to->data, write);
     }
+    if (result == AFP_OK && write->written < write->size) {
+        uint64_t done = write->written;
+        result = source->ops->read(source, from->data, write->offset + done, buffer + done,
+                                   (size_t)(write->size - done));
+        if (result == AFP_OK) {
+            result = target->ops->write(target, to->data, write, buffer);
+        }
+    }
+    return result;
+}
+
+static int32_t copy_step(struct open_fork *from, struct open_fork *to, struct store_write *write,
+                         char *buffer)
+{
+    struct store *target = to->volume->store;
     volume_lock(to->volume);
-    result = target->ops->write_begin(target, to->data, write);
+    int32_t result = target->ops->write_begin(target, to->data, write);
     volume_unlock(to->volume);
     if (result != AFP_OK) {
         return result;
     }
-    result = target->ops->write(target, to->data, write, buffer);
+    result = move_range(from, to, write, buffer);
     volume_lock(to->volume);
     target->ops->write_end(target, to->data, write);
     volume_unlock(to->volume);
     return result;
 }
 
-static int32_t copy_fork(struct copy *copy, int kind, void *buffer)
+static int32_t copy_fork(struct copy *copy, int kind, char *buffer)
 {
     struct call *call = copy->call;
     uint64_t length = copy->attributes.fork_lengths[kind];
@@ -150,7 +167,7 @@ static int32_t copy_fork(struct copy *copy, int kind, void *buffer)
 
 static int32_t copy_contents(struct copy *copy)
 {
-    void *buffer = memory_allocate(COPY_STEP, 1);
+    char *buffer = memory_allocate(COPY_STEP, 1);
     if (buffer == NULL) {
         return AFP_MISC_ERROR;
     }

@@ -108,6 +108,9 @@ int32_t command_enumerate(struct call *call)
     volume_lock(volume);
     result = find_directory(call, volume, &message, &place);
     if (result == AFP_OK) {
+        result = volume->store->ops->list(volume->store, place.node);
+    }
+    if (result == AFP_OK) {
         result = list(call, volume, place.node, &message);
     }
     volume_unlock(volume);

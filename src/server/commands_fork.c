@@ -136,7 +136,7 @@ int32_t command_get_fork_parms(struct call *call)
     struct store *store = volume->store;
     volume_lock(volume);
     struct store_node *node = store->ops->by_id(store, fork->file_id);
-    int32_t result = node != NULL ? AFP_OK : AFP_PARAMETER_ERROR;
+    int32_t result = node != NULL ? AFP_OK : AFP_OBJECT_NOT_FOUND; /* somebody removed it */
     if (node != NULL) {
         uint8_t mac[AFP_NAME_LIMIT_MAC];
         enum afp_node_kind kind;

@@ -45,7 +45,8 @@ static int32_t empty_file(struct volume *volume, struct store_node *node)
     }
     for (int kind = 0; kind < STORE_FORK_COUNT; kind++) {
         struct store_fork *fork;
-        int32_t result = store->ops->fork_open(store, node, (enum store_fork_kind)kind, &fork);
+        int32_t result =
+            store->ops->fork_open(store, node, (enum store_fork_kind)kind, AFP_ACCESS_WRITE, &fork);
         if (result == AFP_OK) {
             result = store->ops->fork_set_length(store, fork, 0);
             store->ops->fork_close(store, fork);
@@ -196,9 +197,11 @@ static int32_t move_node(struct volume *volume, const struct place *source,
         memcpy(kept.bytes, node.name.data, node.name.size);
         name = &kept;
     }
-    struct store_node *there = ops->child(volume->store, directory, name_span(name));
-    if (there != NULL) {
-        return there == source->node ? AFP_OK : AFP_OBJECT_EXISTS;
+    struct store_node *there;
+    int32_t result = ops->child(volume->store, directory, name_span(name), &there);
+    if (result != AFP_OBJECT_NOT_FOUND) {
+        bool elsewhere = result == AFP_OK && there != source->node;
+        return elsewhere ? AFP_OBJECT_EXISTS : result;
     }
     return ops->move(volume->store, source->node, directory, name_span(name));
 }
@@ -343,8 +346,8 @@ int32_t command_get_node_parms(struct call *call)
     (0x0007U | AFP_ATTRIBUTE_WRITE_INHIBIT | 0x0040U | AFP_ATTRIBUTE_RENAME_INHIBIT |              \
      AFP_ATTRIBUTE_DELETE_INHIBIT | 0x0400U)
 
-static void change_node(const struct call *call, struct volume *volume, struct store_node *node,
-                        uint16_t bitmap, const struct afp_node_parms *parms)
+static int32_t change_node(const struct call *call, struct volume *volume, struct store_node *node,
+                           uint16_t bitmap, const struct afp_node_parms *parms)
 {
     struct store_attributes attributes;
     get(volume, node, &attributes);
@@ -357,7 +360,7 @@ static void change_node(const struct call *call, struct volume *volume, struct s
     attributes.backed_up = call_date_in(call, parms->backed_up);
     memcpy(attributes.finder_info, parms->finder_info, sizeof attributes.finder_info);
     attributes.mode = (attributes.mode & 0170000U) | (parms->unix_privileges.mode & 07777U);
-    volume->store->ops->set(volume->store, node, bitmap, &attributes);
+    return volume->store->ops->set(volume->store, node, bitmap, &attributes);
 }
 
 /* FPSetFileParms and FPSetDirParms take one kind only. */
@@ -380,8 +383,7 @@ static int32_t set_node_parms(const struct call *call, struct volume *volume,
     if (!kind_fits(call->command, attributes.kind)) {
         return AFP_OBJECT_TYPE_ERROR;
     }
-    change_node(call, volume, place.node, message->bitmap, &message->parms);
-    return AFP_OK;
+    return change_node(call, volume, place.node, message->bitmap, &message->parms);
 }
 
 int32_t command_set_node_parms(struct call *call)

@@ -152,36 +152,51 @@ bool inbox_finish(struct inbox *inbox, struct error *error)
     return inbox->frame_left == 0 || inbox_discard(inbox, inbox->frame_left, error);
 }
 
-static bool open_pipe(struct inbox *inbox, struct error *error)
+static bool open_pipe(struct inbox *inbox)
 {
     if (inbox->pipe[0] >= 0) {
         return true;
     }
     if (pipe2(inbox->pipe, O_CLOEXEC) < 0) {
         inbox->pipe[0] = inbox->pipe[1] = -1;
-        return error_set_errno(error, errno, "pipe");
+        return false;
     }
     /* A smaller pipe only costs calls. */
     (void)fcntl(inbox->pipe[0], F_SETPIPE_SZ, (int)PIPE_SIZE);
     return true;
 }
 
-/* The bytes that came with the header. */
-static bool buffered_to_file(struct inbox *inbox, int file, uint64_t offset, uint64_t size,
-                             uint64_t *moved, int *file_error)
+static bool bytes_to_file(struct span bytes, int file, uint64_t offset, uint64_t *moved,
+                          int *file_error)
 {
-    struct span span = take_buffered(inbox, size);
-    inbox->frame_left -= span.size;
-    while (*moved < span.size) {
-        ssize_t written =
-            pwrite(file, span.data + *moved, span.size - *moved, (off_t)(offset + *moved));
+    while (bytes.size > 0) {
+        ssize_t written = pwrite(file, bytes.data, bytes.size, (off_t)offset);
         if (written < 0 && errno != EINTR) {
             *file_error = errno;
             return false;
         }
-        *moved += written > 0 ? (size_t)written : 0;
+        size_t step = written > 0 ? (size_t)written : 0;
+        bytes.data += step;
+        bytes.size -= step;
+        offset += step;
+        *moved += step;
     }
     return true;
+}
+
+/* A piece of what is in the pipe, to a file that takes no splice. The buffer is free: nothing goes
+ * into the pipe while it holds bytes. Returns what splice would. */
+static ssize_t copy_out(struct inbox *inbox, int file, uint64_t offset, size_t size)
+{
+    uint64_t moved = 0;
+    int code = 0;
+    ssize_t got = read(inbox->pipe[0], inbox->buffer, size < BUFFER_SIZE ? size : BUFFER_SIZE);
+    if (got > 0 &&
+        !bytes_to_file((struct span){inbox->buffer, (size_t)got}, file, offset, &moved, &code)) {
+        errno = code;
+        return -1;
+    }
+    return got;
 }
 
 /* Empties the pipe into the file. */
@@ -190,6 +205,9 @@ static bool pipe_to_file(struct inbox *inbox, int file, uint64_t offset, size_t 
 {
     while (size > 0) {
         ssize_t written = stream_splice_out(inbox->pipe[0], file, offset, size);
+        if (written < 0 && errno == EINVAL) {
+            written = copy_out(inbox, file, offset, size);
+        }
         if (written <= 0) {
             *file_error = written < 0 ? errno : EIO;
             close_pipe(inbox); /* what is in it is lost; the next transfer gets a new one */
@@ -207,11 +225,14 @@ bool inbox_to_file(struct inbox *inbox, int file, uint64_t offset, uint64_t size
 {
     *moved = 0;
     *file_error = 0;
-    if (!buffered_to_file(inbox, file, offset, size, moved, file_error)) {
+    struct span came = take_buffered(inbox, size); /* with the header */
+    inbox->frame_left -= came.size;
+    if (!bytes_to_file(came, file, offset, moved, file_error)) {
         return true;
     }
-    if (*moved < size && !open_pipe(inbox, error)) {
-        return false;
+    if (*moved < size && !open_pipe(inbox)) {
+        *file_error = errno;
+        return true;
     }
     inbox->silent_ns = 0;
     while (*moved < size) {

@@ -29,6 +29,48 @@ static const char *const upper_half[128] = {
     "\xCB\x9B",     "\xCB\x87",
 };
 
+/* Bytes of the character that begins here; 0: it is none. */
+static size_t character_size(struct span text)
+{
+    /* By the first byte: how many follow, and the range of the next one (Unicode, table 3-7). */
+    static const struct {
+        uint8_t first, last, more, least, most;
+    } rows[] = {
+        {0x00, 0x7F, 0, 0x00, 0x00}, {0xC2, 0xDF, 1, 0x80, 0xBF}, {0xE0, 0xE0, 2, 0xA0, 0xBF},
+        {0xE1, 0xEC, 2, 0x80, 0xBF}, {0xED, 0xED, 2, 0x80, 0x9F}, {0xEE, 0xEF, 2, 0x80, 0xBF},
+        {0xF0, 0xF0, 3, 0x90, 0xBF}, {0xF1, 0xF3, 3, 0x80, 0xBF}, {0xF4, 0xF4, 3, 0x80, 0x8F},
+    };
+    size_t row = 0;
+    while (row < sizeof rows / sizeof rows[0] &&
+           (text.data[0] < rows[row].first || text.data[0] > rows[row].last)) {
+        row++;
+    }
+    if (row == sizeof rows / sizeof rows[0] || rows[row].more >= text.size) {
+        return 0;
+    }
+    for (size_t i = 1; i <= rows[row].more; i++) {
+        uint8_t least = i == 1 ? rows[row].least : 0x80;
+        uint8_t most = i == 1 ? rows[row].most : 0xBF;
+        if (text.data[i] < least || text.data[i] > most) {
+            return 0;
+        }
+    }
+    return rows[row].more + (size_t)1;
+}
+
+bool name_is_utf8(struct span name)
+{
+    while (name.size > 0) {
+        size_t size = character_size(name);
+        if (size == 0) {
+            return false;
+        }
+        name.data += size;
+        name.size -= size;
+    }
+    return true;
+}
+
 bool name_from_mac(struct name_buffer *name, struct span mac)
 {
     if (mac.size > AFP_NAME_LIMIT_MAC) {

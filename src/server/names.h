@@ -13,6 +13,9 @@ struct name_buffer {
     size_t size;
 };
 
+/* True for well-formed UTF-8: no overlong forms, no surrogates, nothing beyond U+10FFFF. */
+bool name_is_utf8(struct span name);
+
 /* A name of at most AFP_NAME_LIMIT_MAC bytes of MacRoman into UTF-8; false if it is too long. */
 bool name_from_mac(struct name_buffer *name, struct span mac);
 

@@ -26,7 +26,8 @@ struct server_user {
 
 struct server_volume {
     const char *name;
-    const char *store;    /* a name in the table of stores: "memory", "null" */
+    const char *store;    /* a name in the table of stores: "memory", "null", "directory" */
+    const char *path;     /* the directory that "directory" serves; NULL for the others */
     uint64_t limit_bytes; /* most bytes the volume holds; 0: no limit of its own */
     uint64_t free_bytes;  /* what it claims as free space; 0: the truth */
     bool read_only;

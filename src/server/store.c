@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static const struct store_ops *const stores[] = {&store_memory, &store_null};
+static const struct store_ops *const stores[] = {&store_memory, &store_null, &store_directory};
 
 const struct store_ops *store_by_name(const char *name)
 {
@@ -16,5 +16,5 @@ const struct store_ops *store_by_name(const char *name)
 
 const char *store_names(void)
 {
-    return "memory, null";
+    return "memory, null, directory";
 }

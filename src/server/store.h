@@ -3,12 +3,13 @@
  * table of stores.
  *
  * Locking: the volume has one mutex. Every function of a store is called with it held, except the
- * five that may take long (`send`, `receive`, `read`, `write`, `fork_flush`), which are called
- * without it and may block on a socket for as long as the peer likes. They work on a
+ * six that may take long (`send`, `receive`, `read`, `write`, `copy`, `fork_flush`), which are
+ * called without it and may block on a socket for as long as the peer likes. They work on a
  * `struct store_fork`, which is counted: it stays valid from `fork_open` to `fork_close`, whatever
  * happens to its file meanwhile.
  *
  * A `struct store_node` is borrowed: it is valid while the mutex is held and until it is removed.
+ * What `get` says of it is as of the lookup that gave it (by_id, child, entry, add).
  *
  * Failures are AFP result codes (doc/protocol.md appendix A), since that is where they end up.
  */
@@ -27,6 +28,7 @@ struct store_fork;
 enum store_fork_kind { STORE_DATA_FORK, STORE_RESOURCE_FORK, STORE_FORK_COUNT };
 
 struct store_settings {
+    const char *path;     /* the directory to serve; NULL for a store that has none */
     uint64_t limit_bytes; /* most bytes that all forks hold together; 0: no limit */
 };
 
@@ -45,7 +47,6 @@ struct store_attributes {
     uint8_t finder_info[32];
     uint32_t mode;                           /* Unix permissions */
     uint64_t fork_lengths[STORE_FORK_COUNT]; /* files */
-    uint32_t offspring;                      /* directories */
 };
 
 /* One write from `write_begin` to `write_end`. */
@@ -62,6 +63,7 @@ struct store {
 
 struct store_ops {
     const char *name; /* as in --volume NAME,store=… */
+    bool needs_path;  /* settings->path is set; without this it is NULL */
 
     bool (*create)(struct store **store, const struct store_settings *settings,
                    struct error *error);
@@ -69,18 +71,21 @@ struct store_ops {
     struct store_space (*space)(struct store *store);
 
     /* Nodes. The root's ID is AFP_ROOT_ID, the others' are stable and from AFP_FIRST_FREE_ID up.
-     * by_id, child and entry return NULL when there is none; entries count from 0 in an order that
-     * only additions and removals change. */
+     * by_id and entry return NULL when there is none, child AFP_OBJECT_NOT_FOUND; entries count
+     * from 0 in an order that only additions and removals change. `list` comes before them: it
+     * learns what the directory holds by now. */
     struct store_node *(*by_id)(struct store *store, uint32_t id);
     struct store_node *(*parent)(struct store *store,
                                  struct store_node *node); /* NULL: the root's */
-    struct store_node *(*child)(struct store *store, struct store_node *directory,
-                                struct span name);
+    int32_t (*child)(struct store *store, struct store_node *directory, struct span name,
+                     struct store_node **child);
+    int32_t (*list)(struct store *store, struct store_node *directory);
+    uint32_t (*offspring)(struct store *store, struct store_node *directory);
     struct store_node *(*entry)(struct store *store, struct store_node *directory, size_t index);
     void (*get)(struct store *store, struct store_node *node, struct store_attributes *attributes);
     /* Takes the fields that the bitmap names: attributes, dates, Finder info, Unix mode. */
-    void (*set)(struct store *store, struct store_node *node, uint16_t bitmap,
-                const struct store_attributes *attributes);
+    int32_t (*set)(struct store *store, struct store_node *node, uint16_t bitmap,
+                   const struct store_attributes *attributes);
 
     /* The caller has checked that the name is free and, for `move`, that `directory` is not inside
      * the node. `remove` refuses a directory that is not empty. */
@@ -92,9 +97,9 @@ struct store_ops {
     /* Two files swap their forks; names and IDs stay. */
     int32_t (*exchange)(struct store *store, struct store_node *a, struct store_node *b);
 
-    /* Forks. */
+    /* Forks. A fork is used only as `access` (enum afp_access, reading and writing) said. */
     int32_t (*fork_open)(struct store *store, struct store_node *file, enum store_fork_kind kind,
-                         struct store_fork **fork);
+                         uint16_t access, struct store_fork **fork);
     void (*fork_close)(struct store *store, struct store_fork *fork);
     uint64_t (*fork_length)(struct store *store, struct store_fork *fork);
     int32_t (*fork_set_length)(struct store *store, struct store_fork *fork, uint64_t length);
@@ -106,7 +111,10 @@ struct store_ops {
     /* Data, without the mutex. `send` puts the range on the socket, zeros where the fork was cut
      * short meanwhile. `receive` takes write->size bytes from the inbox; false means that the
      * connection is gone, and a store that cannot keep the bytes says so in *result. `read` and
-     * `write` serve FPCopyFile; `fork_flush` returns when the bytes are on the disk, if any. */
+     * `write` serve FPCopyFile; so does `copy`, between forks of stores with the same operations:
+     * it moves the range of the write within the system, or writes less (or nothing) and leaves the
+     * rest to the others; NULL: there is no such way. `fork_flush` returns when the bytes are on
+     * the disk, if any. */
     bool (*send)(struct store *store, struct store_fork *fork, int socket, uint64_t offset,
                  uint64_t size, struct error *error);
     bool (*receive)(struct store *store, struct store_fork *fork, struct inbox *inbox,
@@ -115,6 +123,7 @@ struct store_ops {
                     size_t size);
     int32_t (*write)(struct store *store, struct store_fork *fork, struct store_write *write,
                      const void *buffer);
+    int32_t (*copy)(struct store_fork *from, struct store_fork *to, struct store_write *write);
     int32_t (*fork_flush)(struct store *store, struct store_fork *fork);
 };
 
@@ -124,5 +133,6 @@ const char *store_names(void);
 
 extern const struct store_ops store_memory; /* a tree in memory, a memfd for each fork */
 extern const struct store_ops store_null;   /* the same tree; reads are made up, writes dropped */
+extern const struct store_ops store_directory; /* the files of a directory of the system */
 
 #endif

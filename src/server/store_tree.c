@@ -30,7 +30,7 @@ static uint32_t hash_name(uint32_t parent_id, struct span name)
     return hash ^ hash >> 15;
 }
 
-static struct span node_name(const struct store_node *node)
+struct span tree_name(const struct store_node *node)
 {
     return (struct span){(const uint8_t *)node->name, node->name_size};
 }
@@ -45,7 +45,7 @@ static void link_id(struct tree *tree, struct store_node *node)
 static void link_name(struct tree *tree, struct store_node *node)
 {
     uint32_t parent_id = node->parent != NULL ? node->parent->id : AFP_ROOT_PARENT_ID;
-    node->name_hash = hash_name(parent_id, node_name(node));
+    node->name_hash = hash_name(parent_id, tree_name(node));
     struct store_node **chain = &tree->by_name[node->name_hash % tree->bucket_count];
     node->next_by_name = *chain;
     *chain = node;
@@ -110,9 +110,10 @@ static char *copy_name(struct span name)
     return copy;
 }
 
-static struct store_node *new_node(uint32_t id, struct span name, enum afp_node_kind kind)
+static struct store_node *new_node(const struct tree *tree, uint32_t id, struct span name,
+                                   enum afp_node_kind kind)
 {
-    struct store_node *node = memory_allocate(1, sizeof *node);
+    struct store_node *node = memory_allocate(1, tree->node_size);
     char *copy = copy_name(name);
     if (node == NULL || copy == NULL) {
         memory_release(node);
@@ -133,8 +134,12 @@ static void drop_fork(struct store_fork *fork)
 {
     if (--fork->references == 0) {
         int file = atomic_load(&fork->file);
+        int writable = atomic_load(&fork->writable);
         if (file >= 0) {
             close(file);
+        }
+        if (writable >= 0 && writable != file) {
+            close(writable);
         }
         memory_release(fork);
     }
@@ -159,11 +164,12 @@ bool tree_open(struct tree *tree, const struct store_ops *ops,
 {
     tree->store.ops = ops;
     tree->limit_bytes = settings->limit_bytes;
+    tree->node_size = tree->node_size != 0 ? tree->node_size : sizeof(struct store_node);
     tree->next_id = AFP_FIRST_FREE_ID;
     tree->bucket_count = FIRST_BUCKETS;
     tree->by_id = memory_allocate(FIRST_BUCKETS, sizeof(struct store_node *));
     tree->by_name = memory_allocate(FIRST_BUCKETS, sizeof(struct store_node *));
-    tree->root = new_node(AFP_ROOT_ID, (struct span){0}, AFP_DIRECTORY);
+    tree->root = new_node(tree, AFP_ROOT_ID, (struct span){0}, AFP_DIRECTORY);
     if (tree->by_id == NULL || tree->by_name == NULL || tree->root == NULL) {
         tree_close(tree);
         return memory_error(error, "for a volume");
@@ -208,16 +214,31 @@ struct store_node *tree_parent(struct store *store, struct store_node *node)
     return node->parent;
 }
 
-struct store_node *tree_child(struct store *store, struct store_node *directory, struct span name)
+int32_t tree_child(struct store *store, struct store_node *directory, struct span name,
+                   struct store_node **child)
 {
     struct tree *tree = tree_of(store);
     uint32_t hash = hash_name(directory->id, name);
     struct store_node *node = tree->by_name[hash % tree->bucket_count];
     while (node != NULL && !(node->name_hash == hash && node->parent == directory &&
-                             span_equals(node_name(node), name))) {
+                             span_equals(tree_name(node), name))) {
         node = node->next_by_name;
     }
-    return node;
+    *child = node;
+    return node != NULL ? AFP_OK : AFP_OBJECT_NOT_FOUND;
+}
+
+int32_t tree_list(struct store *store, struct store_node *directory)
+{
+    (void)store;
+    (void)directory;
+    return AFP_OK;
+}
+
+uint32_t tree_offspring(struct store *store, struct store_node *directory)
+{
+    (void)store;
+    return (uint32_t)directory->child_count;
 }
 
 struct store_node *tree_entry(struct store *store, struct store_node *directory, size_t index)
@@ -233,13 +254,12 @@ void tree_get(struct store *store, struct store_node *node, struct store_attribu
         .kind = node->kind,
         .id = node->id,
         .parent_id = node->parent != NULL ? node->parent->id : AFP_ROOT_PARENT_ID,
-        .name = node_name(node),
+        .name = tree_name(node),
         .attributes = node->attributes,
         .created = node->created,
         .modified = node->modified,
         .backed_up = node->backed_up,
         .mode = node->mode,
-        .offspring = (uint32_t)node->child_count,
     };
     memcpy(attributes->finder_info, node->finder_info, sizeof node->finder_info);
     for (size_t i = 0; i < STORE_FORK_COUNT; i++) {
@@ -247,8 +267,8 @@ void tree_get(struct store *store, struct store_node *node, struct store_attribu
     }
 }
 
-void tree_set(struct store *store, struct store_node *node, uint16_t bitmap,
-              const struct store_attributes *attributes)
+int32_t tree_set(struct store *store, struct store_node *node, uint16_t bitmap,
+                 const struct store_attributes *attributes)
 {
     (void)store;
     if (bitmap & AFP_NODE_ATTRIBUTES) {
@@ -269,6 +289,7 @@ void tree_set(struct store *store, struct store_node *node, uint16_t bitmap,
     if (bitmap & AFP_NODE_UNIX_PRIVILEGES) {
         node->mode = attributes->mode;
     }
+    return AFP_OK;
 }
 
 static bool append_child(struct store_node *directory, struct store_node *node)
@@ -307,7 +328,7 @@ int32_t tree_add(struct store *store, struct store_node *directory, struct span 
     if (tree->next_id == 0) {
         return AFP_DISK_FULL; /* every ID was given out */
     }
-    struct store_node *node = new_node(tree->next_id, name, kind);
+    struct store_node *node = new_node(tree, tree->next_id, name, kind);
     if (node == NULL) {
         return AFP_DISK_FULL;
     }
@@ -349,7 +370,7 @@ int32_t tree_move(struct store *store, struct store_node *node, struct store_nod
         memory_release(copy);
         return AFP_DISK_FULL;
     }
-    if (elsewhere) {
+    if (elsewhere && node->parent != NULL) {
         remove_child(node->parent, node);
     }
     unlink_name(tree, node);
@@ -359,6 +380,15 @@ int32_t tree_move(struct store *store, struct store_node *node, struct store_nod
     node->parent = directory;
     link_name(tree, node);
     return AFP_OK;
+}
+
+void tree_detach(struct store *store, struct store_node *node)
+{
+    struct tree *tree = tree_of(store);
+    remove_child(node->parent, node);
+    unlink_name(tree, node);
+    node->parent = NULL;
+    link_name(tree, node);
 }
 
 int32_t tree_exchange(struct store *store, struct store_node *a, struct store_node *b)
@@ -380,21 +410,30 @@ int32_t tree_exchange(struct store *store, struct store_node *a, struct store_no
 
 /* ---- Forks ---- */
 
-int32_t tree_fork_open(struct store *store, struct store_node *file, enum store_fork_kind kind,
-                       struct store_fork **fork)
+struct store_fork *tree_fork(struct store_node *file, enum store_fork_kind kind)
 {
-    (void)store;
     if (file->forks[kind] == NULL) {
         struct store_fork *made = memory_allocate(1, sizeof *made);
-        if (made == NULL) {
-            return AFP_MISC_ERROR;
+        if (made != NULL) {
+            made->owner = file;
+            made->references = 1;
+            atomic_init(&made->file, -1);
+            atomic_init(&made->writable, -1);
         }
-        made->owner = file;
-        made->references = 1;
-        atomic_init(&made->file, -1);
         file->forks[kind] = made;
     }
-    *fork = file->forks[kind];
+    return file->forks[kind];
+}
+
+int32_t tree_fork_open(struct store *store, struct store_node *file, enum store_fork_kind kind,
+                       uint16_t access, struct store_fork **fork)
+{
+    (void)store;
+    (void)access;
+    *fork = tree_fork(file, kind);
+    if (*fork == NULL) {
+        return AFP_MISC_ERROR;
+    }
     (*fork)->references++;
     return AFP_OK;
 }
@@ -412,13 +451,21 @@ uint64_t tree_fork_length(struct store *store, struct store_fork *fork)
 }
 
 /* The space of a removed file's fork is no longer counted. */
-static void change_length(struct tree *tree, struct store_fork *fork, uint64_t length)
+void tree_fork_resize(struct store *store, struct store_fork *fork, uint64_t length)
 {
     if (fork->owner != NULL) {
-        tree->used_bytes += length - fork->length; /* modulo 2^64: right in both directions */
-        fork->owner->modified = afp_now();
+        /* modulo 2^64: right in both directions */
+        tree_of(store)->used_bytes += length - fork->length;
     }
     fork->length = length;
+}
+
+static void change_length(struct tree *tree, struct store_fork *fork, uint64_t length)
+{
+    tree_fork_resize(&tree->store, fork, length);
+    if (fork->owner != NULL) {
+        fork->owner->modified = afp_now();
+    }
 }
 
 static bool has_room(const struct tree *tree, uint64_t more_bytes)

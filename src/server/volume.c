@@ -13,14 +13,18 @@ bool volume_open(struct volume *volume, uint16_t id, const struct server_volume 
         return error_set(error, ERROR_USAGE, 0, "volume %s: no store named '%s'; there are %s",
                          config->name, config->store, store_names());
     }
+    if (ops->needs_path != (config->path != NULL)) {
+        return error_set(error, ERROR_USAGE, 0, "volume %s: store '%s' %s", config->name, ops->name,
+                         ops->needs_path ? "wants a path" : "has no path");
+    }
     *volume = (struct volume){
         .id = id,
         .config = config,
         .created = (uint32_t)(time(NULL) - AFP_EPOCH_UNIX_SECONDS),
     };
-    struct store_settings settings = {.limit_bytes = config->limit_bytes};
+    struct store_settings settings = {.path = config->path, .limit_bytes = config->limit_bytes};
     if (!ops->create(&volume->store, &settings, error)) {
-        return false;
+        return error_prefix(error, "volume %s", config->name);
     }
     pthread_mutex_init(&volume->mutex, NULL);
     return true;
@@ -86,7 +90,7 @@ int32_t volume_open_fork(struct volume *volume, struct store_node *file, enum st
     if (fork == NULL) {
         return AFP_TOO_MANY_FILES_OPEN;
     }
-    int32_t result = store->ops->fork_open(store, file, kind, &fork->data);
+    int32_t result = store->ops->fork_open(store, file, kind, access, &fork->data);
     if (result != AFP_OK) {
         memory_release(fork);
         return result;

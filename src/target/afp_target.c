@@ -4,11 +4,7 @@
 #include "base/memory.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/random.h>
-#include <unistd.h>
 
 #define FILE_LIMIT 8              /* files that a workload has at once, with room */
 #define NAME_LIMIT 32             /* our own names, with the final zero */
@@ -17,8 +13,6 @@
 
 /* FPGetSessionToken's timestamps: they only have to differ (doc/protocol.md 5.1). */
 enum { CLAIM_OF_RUN = 1, CLAIM_OF_CLEANER = 2 };
-
-#define DIRECTORY_FORM "afpbench-%08x-%06x-%04x"
 
 struct target_file {
     bool open;
@@ -48,7 +42,7 @@ struct pending {
 struct afp_target {
     struct target target;
     struct afp_client *client;
-    char directory_name[NAME_LIMIT]; /* in the root of each volume; also the session's name */
+    char directory_name[WORKNAME_LENGTH]; /* in the root of each volume; also the session's name */
     struct workplace places[TARGET_PLACES];
     struct made_file made[FILE_LIMIT];
     struct target_file files[FILE_LIMIT];
@@ -230,6 +224,12 @@ static bool idle(struct target *target, uint64_t deadline_ns, int fd, bool *read
     return dsi_idle(afp_client_session(self(target)->client), deadline_ns, fd, readable, error);
 }
 
+static bool account(struct target *target, struct target_account *account, struct error *error)
+{
+    return dsi_account(afp_client_session(self(target)->client), &account->tcp, &account->waited_ns,
+                       error);
+}
+
 /* ---- Files ---- */
 
 /* Without a second volume both places are the first. */
@@ -365,6 +365,17 @@ static bool flush(struct target *target, struct target_file *file, struct error 
     return afp_client_flush_fork(self(target)->client, file->fork, error);
 }
 
+/* The client keeps nothing; the server was just given the file. */
+static bool cool(struct target *target, struct target_file *file, enum cache_state *state,
+                 struct error *error)
+{
+    (void)target;
+    (void)file;
+    (void)error;
+    *state = CACHE_SERVER_WARM;
+    return true;
+}
+
 static bool server_copy(struct target *target, const char *name, enum target_place place,
                         const char *new_name, struct error *error)
 {
@@ -470,65 +481,6 @@ static bool clean_up(struct target *target, bool hurry, struct error *error)
 
 /* ---- Leftovers of killed runs ---- */
 
-/* FNV-1a of the host's name: tells our own host's directories from others'. */
-static uint32_t host_mark(void)
-{
-    char name[256] = "";
-    gethostname(name, sizeof name - 1);
-    uint32_t hash = 2166136261U;
-    for (const char *at = name; *at != '\0'; at++) {
-        hash = (hash ^ (uint8_t)*at) * 16777619U;
-    }
-    return hash;
-}
-
-static void name_directory(char name[NAME_LIMIT])
-{
-    uint16_t number = 0;
-    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number) {
-        number = (uint16_t)clock_now_ns();
-    }
-    snprintf(name, NAME_LIMIT, DIRECTORY_FORM, host_mark(), (unsigned)getpid(), (unsigned)number);
-}
-
-/* Whether the process is there, is no zombie, and is a program of our name. */
-static bool runs_still(unsigned process)
-{
-    char path[32];
-    char theirs[32] = "";
-    char ours[32] = "";
-    char state = 'X';
-    snprintf(path, sizeof path, "/proc/%u/stat", process);
-    FILE *stat = fopen(path, "re");
-    if (stat == NULL) {
-        return false;
-    }
-    int fields = fscanf(stat, "%*d (%31[^)]) %c", theirs, &state);
-    fclose(stat);
-    prctl(PR_GET_NAME, ours);
-    return fields == 2 && strcmp(theirs, ours) == 0 && state != 'Z' && state != 'X';
-}
-
-/* True for a name of our form; `reason` is NULL if the directory may go. */
-static bool is_ours(const char *name, const char **reason)
-{
-    unsigned host;
-    unsigned process;
-    unsigned number;
-    char again[NAME_LIMIT];
-    *reason = NULL;
-    if (sscanf(name, DIRECTORY_FORM, &host, &process, &number) != 3) {
-        return false;
-    }
-    snprintf(again, sizeof again, DIRECTORY_FORM, host, process, number & 0xFFFFU);
-    if (host != host_mark()) {
-        *reason = "made on another host; run --clean there";
-    } else if (runs_still(process)) {
-        *reason = "its run is still going";
-    }
-    return strcmp(again, name) == 0;
-}
-
 static bool empty_directory(struct afp_client *client, struct afp_place place, struct error *error)
 {
     struct afp_entry entry;
@@ -565,7 +517,7 @@ static bool remove_leftover(struct afp_target *afp, struct afp_place root,
 }
 
 static bool remove_volume_leftovers(struct afp_target *afp, uint16_t volume,
-                                    afp_leftover_report *report, void *context, struct error *error)
+                                    leftover_report *report, void *context, struct error *error)
 {
     struct afp_place root = {volume, AFP_ROOT_ID};
     uint32_t index = 1;
@@ -579,7 +531,7 @@ static bool remove_volume_leftovers(struct afp_target *afp, uint16_t volume,
         if (!found) {
             return true;
         }
-        if (entry.kind != AFP_DIRECTORY || !is_ours(entry.name, &reason)) {
+        if (entry.kind != AFP_DIRECTORY || !workname_is_ours(entry.name, &reason)) {
             index++;
             continue;
         }
@@ -597,7 +549,7 @@ static bool remove_volume_leftovers(struct afp_target *afp, uint16_t volume,
     }
 }
 
-bool afp_target_remove_leftovers(struct target *target, afp_leftover_report *report, void *context,
+bool afp_target_remove_leftovers(struct target *target, leftover_report *report, void *context,
                                  struct error *error)
 {
     struct afp_target *afp = self(target);
@@ -616,6 +568,7 @@ static const struct target_ops afp_target_ops = {
     .reserve = reserve,
     .submit = submit,
     .reap = reap,
+    .account = account,
     .idle = idle,
     .create_file = create_file,
     .open_file = open_file,
@@ -624,6 +577,7 @@ static const struct target_ops afp_target_ops = {
     .close_file = close_file,
     .set_length = set_length,
     .flush = flush,
+    .cool = cool,
     .server_copy = server_copy,
     .free_space = free_space,
     .clean_up = clean_up,
@@ -646,8 +600,9 @@ bool afp_target_open(struct target **target, struct afp_client *client, const ch
         .size_limit = afp_client_size_limit(client),
         .server_copy = (afp_client_server(client)->flags & AFP_SERVER_COPY_FILE) != 0,
         .second_place = two,
+        .alignment = 1,
     };
-    name_directory(afp->directory_name);
+    workname_make(afp->directory_name);
     bool ok = afp_client_claim_session(client, afp->directory_name, CLAIM_OF_RUN, error);
     const char *const names[TARGET_PLACES] = {volume, two ? second_volume : NULL};
     for (size_t i = 0; i < TARGET_PLACES && ok; i++) {

@@ -13,6 +13,7 @@
 #define AFPBENCH_TARGET_TARGET_H
 
 #include "base/error.h"
+#include "result/result.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -47,12 +48,14 @@ struct target_completion {
 
 /* What the bench needs to know before it plans. */
 struct target_facts {
-    uint32_t read_chunk;  /* most bytes of one read, by default */
-    uint32_t write_chunk; /* and of one write */
-    uint32_t chunk_limit; /* most bytes that may be asked for (-q) */
-    uint64_t size_limit;  /* most bytes of a file */
-    bool server_copy;     /* can copy a file on the server's side */
-    bool second_place;    /* TARGET_SECOND is not the same volume as TARGET_FIRST */
+    uint32_t read_chunk;      /* most bytes of one read, by default */
+    uint32_t write_chunk;     /* and of one write */
+    uint32_t chunk_limit;     /* most bytes that may be asked for (-q) */
+    uint64_t size_limit;      /* most bytes of a file */
+    bool server_copy;         /* can copy a file on the server's side */
+    const char *copy_refusal; /* if not, why; NULL: it just does not */
+    bool second_place;        /* TARGET_SECOND is not the same volume as TARGET_FIRST */
+    uint32_t alignment;       /* that buffers, offsets and full chunks must have; 1: none */
 };
 
 struct target_ops {
@@ -64,6 +67,9 @@ struct target_ops {
     /* Waits for the next completion, in any order. A short or refused operation is an error that
      * names the operation and its offset. */
     bool (*reap)(struct target *target, struct target_completion *completion, struct error *error);
+
+    /* What is known of the work so far; taken before and after a timed section. */
+    bool (*account)(struct target *target, struct target_account *account, struct error *error);
 
     /* Waits until `deadline_ns` of the monotonic clock, or until `fd` (-1: none) can be read. */
     bool (*idle)(struct target *target, uint64_t deadline_ns, int fd, bool *readable,
@@ -84,6 +90,13 @@ struct target_ops {
     bool (*set_length)(struct target *target, struct target_file *file, uint64_t size_bytes,
                        struct error *error);
     bool (*flush)(struct target *target, struct target_file *file, struct error *error);
+    /* Before a read that is to be timed: takes the file out of the client's own cache, if there is
+     * one, and says what came of it. */
+    bool (*cool)(struct target *target, struct target_file *file, enum cache_state *state,
+                 struct error *error);
+    /* Does what server_copy() does beside copying, before it is timed; NULL: there is nothing. */
+    bool (*prepare_copy)(struct target *target, const char *name, enum target_place place,
+                         const char *new_name, struct error *error);
     /* Copies a file of the first place to `new_name` in `place`, on the server's side. */
     bool (*server_copy)(struct target *target, const char *name, enum target_place place,
                         const char *new_name, struct error *error);

@@ -82,6 +82,7 @@ static bool volume_word(struct server_volume *volume, const char *word, struct e
         {"free=", offsetof(struct server_volume, free_bytes)},
     };
     static const char store[] = "store=";
+    static const char path[] = "path=";
     if (strcmp(word, "read-only") == 0) {
         volume->read_only = true;
         return true;
@@ -92,6 +93,10 @@ static bool volume_word(struct server_volume *volume, const char *word, struct e
                error_set(error, ERROR_USAGE, 0, "--volume %s: no store '%s'; there are %s",
                          volume->name, volume->store, store_names());
     }
+    if (strncmp(word, path, sizeof path - 1) == 0) {
+        volume->path = word + sizeof path - 1;
+        return true;
+    }
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         size_t length = strlen(sizes[i].prefix);
         if (strncmp(word, sizes[i].prefix, length) == 0) {
@@ -100,8 +105,8 @@ static bool volume_word(struct server_volume *volume, const char *word, struct e
         }
     }
     return error_set(error, ERROR_USAGE, 0,
-                     "--volume %s: '%s' is none of store=, limit=, free=, read-only", volume->name,
-                     word);
+                     "--volume %s: '%s' is none of path=, store=, limit=, free=, read-only",
+                     volume->name, word);
 }
 
 static bool add_volume(void *context, const struct option_row *row, const char *value,
@@ -114,12 +119,15 @@ static bool add_volume(void *context, const struct option_row *row, const char *
     if (rest == NULL) {
         return false;
     }
-    struct server_volume volume = {.name = strsep(&rest, ","), .store = "memory"};
+    struct server_volume volume = {.name = strsep(&rest, ",")};
     const char *word;
     while ((word = strsep(&rest, ",")) != NULL) {
         if (!volume_word(&volume, word, error)) {
             return false;
         }
+    }
+    if (volume.store == NULL) {
+        volume.store = volume.path != NULL ? "directory" : "memory";
     }
     settings->volumes[settings->volume_count++] = volume;
     return true;
@@ -171,7 +179,9 @@ static const struct option_program program = {
     .purpose = "a small, fast AFP server for tests and measurements",
     .usage = "[OPTION]...",
     .closing = "Words after a volume's name:\n"
+               "  path=DIR         serve this directory, whose name holds no comma\n"
                "  store=memory     files are kept in memory (default)\n"
+               "  store=directory  what path= implies\n"
                "  store=null       reads are made up, writes are counted and dropped\n"
                "  limit=SIZE       the volume is full at this size\n"
                "  free=SIZE        claim this much free space\n"

@@ -1,15 +1,19 @@
 /* afp_speedtest: throughput of Read, Write, Copy and ServerCopy over AFP. */
-#include "afp/client.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/units.h"
 #include "bench/speed.h"
+#include "report/csv.h"
+#include "report/json.h"
 #include "report/text.h"
-#include "target/afp_target.h"
 #include "tools/embedded_server.h"
+#include "tools/environment.h"
 #include "tools/info.h"
 #include "tools/progress.h"
+#include "tools/speedtest_sessions.h"
 #include "tools/speedtest_settings.h"
 #include "tools/trace.h"
+#include "version.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -23,30 +27,37 @@ struct program {
     struct trace trace;
     struct progress progress;
     struct text_report text;
+    struct csv_report csv;
+    struct json_report json;
+    struct observers observers;
     struct embedded_server embedded;
-    struct afp_client *client;
-    struct target *target;
+    struct speedtest_sessions sessions;
+    struct result result;
 };
 
-/* ---- What the tests tell ---- */
+/* ---- What the tests tell, beside the reports ---- */
 
-static bool on_begin(void *context, const struct test_case *test, struct error *error)
+static bool on_begin(void *context, const struct result_case *result_case, struct error *error)
 {
     struct program *program = context;
+    (void)result_case;
+    (void)error;
     progress_clear(&program->progress);
-    return text_begin(&program->text, test, error);
+    return true;
 }
 
-static bool on_sample(void *context, const struct test_case *test, const struct sample *sample,
-                      struct error *error)
+static bool on_sample(void *context, const struct result_case *result_case,
+                      const struct sample *sample, struct error *error)
 {
     struct program *program = context;
+    (void)error;
     progress_clear(&program->progress);
+    progress_done(&program->progress, sample->size_bytes);
     if (sample->warmup && program->trace.calls) {
-        fprintf(stderr, "%s warm-up %u: %.0f microsec\n", test->name, (unsigned)sample->number,
-                (double)sample->duration_ns / (double)NS_PER_US);
+        fprintf(stderr, "%s warm-up %u: %.0f microsec\n", result_case->test.name,
+                (unsigned)sample->number, (double)sample->duration_ns / (double)NS_PER_US);
     }
-    return text_sample(&program->text, test, sample, error);
+    return true;
 }
 
 static void on_note(void *context, const char *text)
@@ -56,25 +67,60 @@ static void on_note(void *context, const char *text)
     fprintf(stderr, "%s: %s\n", speedtest_program.name, text);
 }
 
-static void on_progress(void *context, const struct test_case *test, uint32_t number, bool warmup)
+static void on_progress(void *context, const struct result_case *result_case, uint32_t number,
+                        bool warmup)
 {
     struct program *program = context;
-    progress_show(&program->progress, "%s: %s %u of %u", test->name, warmup ? "warm-up" : "run",
-                  (unsigned)number, (unsigned)(warmup ? test->warmups : test->iterations));
+    const struct test_case *test = &result_case->test;
+    char size[SIZE_TEXT_LENGTH];
+    progress_show(&program->progress, "%s %s: %s %u of %u", test->name,
+                  size_text(test->size_bytes, size), warmup ? "warm-up" : "run", (unsigned)number,
+                  (unsigned)(warmup ? test->warmups : test->iterations));
+}
+
+/* The terminal's line goes first, so that it is gone before a report prints. */
+static void add_observers(struct program *program)
+{
+    const struct speedtest_settings *settings = &program->settings;
+    bool json_only = settings->json_path != NULL && strcmp(settings->json_path, "-") == 0;
+    struct observer screen = {.on_begin = on_begin,
+                              .on_sample = on_sample,
+                              .on_note = on_note,
+                              .on_progress = on_progress,
+                              .context = program};
+    observers_add(&program->observers, &screen);
+    program->text =
+        (struct text_report){.out = stdout,
+                             .statistics = settings->statistics || settings->sweep_count > 0};
+    program->csv.out = stdout;
+    program->json.path = settings->json_path;
+    struct observer report =
+        settings->csv ? csv_observer(&program->csv) : text_observer(&program->text);
+    struct observer json = json_observer(&program->json);
+    if (!json_only) {
+        observers_add(&program->observers, &report);
+    }
+    if (settings->json_path != NULL) {
+        observers_add(&program->observers, &json);
+    }
 }
 
 /* ---- Interactive mode ---- */
 
-/* Waits for a line on standard input, keeping the session alive. */
+/* Waits for a line on standard input, keeping every session alive in turn. */
 static bool await_enter(struct program *program, const char *test, struct error *error)
 {
+    struct speedtest_sessions *sessions = &program->sessions;
     fprintf(stderr, "Next: %s. Press Enter to start.\n", test);
-    for (;;) {
+    for (size_t i = 0;; i = (i + 1) % sessions->count) {
+        struct target *target = sessions->targets[i];
         bool readable;
         char c;
-        if (!program->target->ops->idle(program->target, UINT64_MAX, STDIN_FILENO, &readable,
-                                        error)) {
+        if (!target->ops->idle(target, clock_now_ns() + NS_PER_S, STDIN_FILENO, &readable, error)) {
             return false;
+        }
+        if (!readable) {
+            continue;
         }
         ssize_t got = read(STDIN_FILENO, &c, 1);
         if (got <= 0) {
@@ -88,50 +134,104 @@ static bool await_enter(struct program *program, const char *test, struct error 
 
 /* ---- The tests ---- */
 
-/* One test and the clean-up after it, whatever came of it. */
-static int run_test(struct program *program, const struct speed_test *test,
-                    const struct speed_options *options, const struct observer *observer)
+static int report(struct program *program, const struct error *error, enum exit_status otherwise)
 {
-    struct speed_run run = {0};
+    progress_clear(&program->progress);
+    if (program->result.failure.domain == ERROR_NONE) {
+        program->result.failure = *error;
+    }
+    return options_report(&speedtest_program, error, otherwise);
+}
+
+static int clean_up(struct program *program, bool hurry, int status)
+{
+    struct speedtest_sessions *sessions = &program->sessions;
+    for (size_t i = 0; i < sessions->count; i++) {
+        struct error error;
+        if (!sessions->targets[i]->ops->clean_up(sessions->targets[i], hurry, &error)) {
+            int later = report(program, &error, EXIT_TEST_FAILED);
+            status = status == EXIT_DONE ? later : status;
+        }
+    }
+    return status;
+}
+
+/* One test on one size, and the clean-up after it, whatever came of it. */
+static int run_test(struct program *program, const struct speed_test *test,
+                    const struct speed_options *options)
+{
+    struct speedtest_sessions *sessions = &program->sessions;
     struct error error;
     int status = EXIT_DONE;
     bool ok = (!program->settings.interactive || await_enter(program, test->name, &error)) &&
-              speed_test_run(&run, test, options, program->target, observer, &error);
-    progress_clear(&program->progress);
+              speed_test_run(sessions->runs, test, options, sessions->targets, sessions->count,
+                             &program->result, &program->observers, &error);
     if (!ok) {
-        bool waits = error.domain == ERROR_INTERRUPTED &&
-                     dsi_outstanding(afp_client_session(program->client)) > 0;
-        if (waits) {
+        if (error.domain == ERROR_INTERRUPTED && speedtest_sessions_busy(sessions)) {
             error_set(&error, ERROR_INTERRUPTED, error.code,
                       "interrupted: waiting a few seconds for the server's answer to clean up; "
                       "once more stops at once");
         }
-        status = options_report(&speedtest_program, &error, EXIT_TEST_FAILED);
+        status = report(program, &error, EXIT_TEST_FAILED);
+        interrupt_acknowledge(&program->interrupt);
     }
-    if (!program->target->ops->clean_up(program->target, !ok, &error)) {
-        int later = options_report(&speedtest_program, &error, EXIT_TEST_FAILED);
-        status = status == EXIT_DONE ? later : status;
+    status = clean_up(program, !ok, status);
+    for (size_t i = 0; i < sessions->count; i++) {
+        speed_run_release(&sessions->runs[i]);
     }
-    speed_run_release(&run);
     return status;
+}
+
+/* What the progress line counts: all bytes of all runs. */
+static uint64_t planned_bytes(const struct speedtest_settings *settings)
+{
+    uint64_t runs = (uint64_t)settings->warmups + settings->iterations;
+    uint64_t sum = 0;
+    for (size_t i = 0; i < speedtest_size_count(settings); i++) {
+        struct speed_options options = speedtest_speed_options(settings, i);
+        sum += options.size_bytes * settings->test_count * settings->sessions * runs;
+    }
+    return sum;
+}
+
+/* What the file system refused, and what its cache did: beside the numbers. */
+static void tell_notes(struct program *program)
+{
+    char text[160];
+    bool warm = false;
+    for (size_t i = 0; speedtest_sessions_note(&program->sessions, i, text, sizeof text); i++) {
+        on_note(program, text);
+    }
+    for (size_t i = 0; i < program->result.case_count; i++) {
+        warm = warm || program->result.cases[i]->cache == CACHE_CLIENT_WARM;
+    }
+    if (warm) {
+        on_note(program, "the file stayed in this machine's own cache: Read shows memory, not the "
+                         "file system (-D bypasses it)");
+    }
 }
 
 static int run_tests(struct program *program)
 {
-    struct speed_options options = speedtest_speed_options(&program->settings);
-    struct observer observer = {.on_begin = on_begin,
-                                .on_sample = on_sample,
-                                .on_note = on_note,
-                                .on_progress = on_progress,
-                                .context = program};
+    const struct speedtest_settings *settings = &program->settings;
+    size_t sizes = speedtest_size_count(settings);
     struct error error;
-    if (!speed_options_check(&options, program->target, &error)) {
-        return options_report(&speedtest_program, &error, EXIT_CANNOT_RUN);
-    }
     int status = EXIT_DONE;
-    for (size_t i = 0; i < program->settings.test_count && status == EXIT_DONE; i++) {
-        status = run_test(program, program->settings.tests[i], &options, &observer);
+    for (size_t i = 0; i < sizes; i++) {
+        struct speed_options options = speedtest_speed_options(settings, i);
+        if (!speed_options_check(&options, program->sessions.targets[0], &error)) {
+            return report(program, &error, EXIT_CANNOT_RUN);
+        }
     }
+    progress_plan(&program->progress, planned_bytes(settings));
+    for (size_t i = 0; i < sizes && status == EXIT_DONE; i++) {
+        struct speed_options options = speedtest_speed_options(settings, i);
+        for (size_t test = 0; test < settings->test_count && status == EXIT_DONE; test++) {
+            status = run_test(program, settings->tests[test], &options);
+        }
+    }
+    progress_clear(&program->progress);
+    tell_notes(program);
     return status;
 }
 
@@ -149,24 +249,32 @@ static int clean(struct program *program)
 {
     bool all_removed = true;
     struct error error;
-    if (!afp_target_remove_leftovers(program->target, report_leftover, &all_removed, &error)) {
-        return options_report(&speedtest_program, &error, EXIT_TEST_FAILED);
+    struct target *target = program->sessions.targets[0];
+    bool ok = program->settings.posix
+                  ? posix_target_remove_leftovers(target, report_leftover, &all_removed, &error)
+                  : afp_target_remove_leftovers(target, report_leftover, &all_removed, &error);
+    if (!ok) {
+        return report(program, &error, EXIT_TEST_FAILED);
     }
     return all_removed ? EXIT_DONE : EXIT_TEST_FAILED;
 }
 
-static int info(const struct dsi_config *config)
+static int info(const struct dsi_config *config, bool as_json)
 {
     struct afp_description description;
     struct error error;
     if (!afp_describe_server(&description, config, &error)) {
         return options_report(&speedtest_program, &error, EXIT_CANNOT_RUN);
     }
-    info_print(stdout, &description.info);
+    if (as_json) {
+        info_print_json(stdout, &description.info);
+    } else {
+        info_print(stdout, &description.info);
+    }
     return EXIT_DONE;
 }
 
-/* ---- From options to a session ---- */
+/* ---- From options to sessions ---- */
 
 static bool start_embedded(struct program *program, struct error *error)
 {
@@ -175,7 +283,9 @@ static bool start_embedded(struct program *program, struct error *error)
         return true;
     }
     struct server_volume volumes[] = {
-        {.name = settings->volume, .store = settings->refserver_store},
+        {.name = settings->volume,
+         .store = settings->refserver_store,
+         .path = settings->refserver_path},
         {.name = settings->second_volume, .store = settings->refserver_store},
     };
     bool two =
@@ -198,22 +308,51 @@ static bool start_embedded(struct program *program, struct error *error)
     return true;
 }
 
-static int with_session(struct program *program, const struct afp_client_config *config)
+static int test_server(struct program *program, const struct afp_client_config *config)
+{
+    struct speedtest_settings *settings = &program->settings;
+    struct environment_clock clock;
+    struct error error;
+    int status = EXIT_DONE;
+    add_observers(program);
+    environment_begin(&program->result.conditions, &clock);
+    bool ok = speedtest_sessions_open(&program->sessions, config, settings, &error);
+    memory_wipe(settings->password, sizeof settings->password);
+    if (ok) {
+        speedtest_sessions_describe(&program->sessions, settings, &program->result.conditions);
+        ok = settings->json_path == NULL ||
+             json_report_begin(&program->json, &program->result, &error);
+    }
+    if (!ok) {
+        status = report(program, &error, EXIT_CANNOT_RUN);
+    } else {
+        status = run_tests(program);
+    }
+    interrupt_acknowledge(&program->interrupt);
+    speedtest_sessions_close(&program->sessions);
+    environment_end(&program->result.conditions, &clock);
+    program->result.complete = status == EXIT_DONE;
+    /* After a failure the same output may fail once more: said once. */
+    if (!observers_finish(&program->observers, &program->result, &error) && status == EXIT_DONE) {
+        status = report(program, &error, EXIT_TEST_FAILED);
+    }
+    if (program->trace.calls && program->result.conditions.warning[0] != '\0') {
+        on_note(program, program->result.conditions.warning);
+    }
+    result_release(&program->result);
+    return status;
+}
+
+static int clean_server(struct program *program, const struct afp_client_config *config)
 {
     struct speedtest_settings *settings = &program->settings;
     struct error error;
-    int status;
-    bool ok = afp_client_open(&program->client, config, &error);
+    settings->sessions = 1;
+    bool ok = speedtest_sessions_open(&program->sessions, config, settings, &error);
     memory_wipe(settings->password, sizeof settings->password);
-    ok = ok && afp_target_open(&program->target, program->client, settings->volume,
-                               settings->second_volume, &error);
-    if (ok) {
-        status = settings->clean ? clean(program) : run_tests(program);
-    } else {
-        status = options_report(&speedtest_program, &error, EXIT_CANNOT_RUN);
-    }
-    afp_target_close(program->target);
-    afp_client_close(program->client);
+    int status = ok ? clean(program) : report(program, &error, EXIT_CANNOT_RUN);
+    interrupt_acknowledge(&program->interrupt);
+    speedtest_sessions_close(&program->sessions);
     return status;
 }
 
@@ -226,7 +365,6 @@ static int run(struct program *program)
     }
     trace_start(&program->trace, speedtest_program.name, settings->verbose, settings->very_verbose);
     progress_start(&program->progress);
-    program->text.out = stdout;
     struct afp_client_config config = {
         .dsi = {.host = settings->location.host,
                 .port = settings->location.port,
@@ -237,7 +375,14 @@ static int run(struct program *program)
         .uam = settings->uam,
         .credentials = {.user = settings->user, .password = settings->password},
     };
-    int status = settings->info ? info(&config.dsi) : with_session(program, &config);
+    int status;
+    if (settings->info) {
+        status = info(&config.dsi, settings->json_path != NULL);
+    } else if (settings->clean) {
+        status = clean_server(program, &config);
+    } else {
+        status = test_server(program, &config);
+    }
     interrupt_close(&program->interrupt);
     return status;
 }
@@ -251,6 +396,11 @@ int main(int argc, char **argv)
     if (!speedtest_settings_parse(&program.settings, argc, argv, &outcome, &error)) {
         return options_report(&speedtest_program, &error, EXIT_TEST_FAILED);
     }
+    program.result.sweep = program.settings.sweep_count > 0;
+    program.result.conditions.program = speedtest_program.name;
+    program.result.conditions.version = AFPBENCH_VERSION;
+    program.result.conditions.arguments = (const char *const *)argv;
+    program.result.conditions.argument_count = (size_t)argc;
     int status = outcome == OPTIONS_PRINTED ? EXIT_DONE : run(&program);
     embedded_server_stop(&program.embedded);
     if ((fflush(stdout) != 0 || ferror(stdout) || fclose(stdout) != 0) && status == EXIT_DONE) {

@@ -3,6 +3,7 @@
 #include "afp/afp.h"
 
 #include <arpa/inet.h>
+#include <jansson.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -98,4 +99,46 @@ void info_print(FILE *out, const struct afp_server_info *info)
         print_address(out, info->addresses.items[i]);
     }
     fputc('\n', out);
+}
+
+/* Names in other charsets than UTF-8 keep their ASCII part. */
+static json_t *json_text(struct span text)
+{
+    char ascii[256];
+    json_t *string = json_stringn((const char *)text.data, text.size);
+    if (string != NULL || text.size >= sizeof ascii) {
+        return string != NULL ? string : json_null();
+    }
+    for (size_t i = 0; i < text.size; i++) {
+        ascii[i] = text.data[i] < 0x80 ? (char)text.data[i] : '?';
+    }
+    return json_stringn(ascii, text.size);
+}
+
+static json_t *json_list(const struct afp_info_list *list)
+{
+    json_t *array = json_array();
+    for (uint8_t i = 0; i < list->count; i++) {
+        json_array_append_new(array, json_text(list->items[i]));
+    }
+    return array;
+}
+
+void info_print_json(FILE *out, const struct afp_server_info *info)
+{
+    char signature[33] = "";
+    for (size_t i = 0; i < info->signature.size && i < 16; i++) {
+        snprintf(signature + 2 * i, 3, "%02x", info->signature.data[i]);
+    }
+    json_t *object = json_object();
+    json_object_set_new(object, "server_name",
+                        json_text(info->utf8_name.size > 0 ? info->utf8_name : info->server_name));
+    json_object_set_new(object, "machine_type", json_text(info->machine_type));
+    json_object_set_new(object, "versions", json_list(&info->versions));
+    json_object_set_new(object, "login_methods", json_list(&info->uams));
+    json_object_set_new(object, "flags", json_integer(info->flags));
+    json_object_set_new(object, "signature", json_string(signature));
+    json_dumpf(object, out, JSON_INDENT(2));
+    fputc('\n', out);
+    json_decref(object);
 }

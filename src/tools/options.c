@@ -140,6 +140,21 @@ static bool bad_option(const struct option_program *program, int code, char **ar
                      program->name);
 }
 
+static bool take_words(const struct option_program *program, char **words, size_t count,
+                       void *settings, struct error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (program->word == NULL) {
+            return error_set(error, ERROR_USAGE, 0, "stray word '%s'; see %s --help", words[i],
+                             program->name);
+        }
+        if (!program->word(settings, words[i], error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool options_parse(const struct option_program *program, int argc, char **argv, void *settings,
                    enum options_outcome *outcome, struct error *error)
 {
@@ -170,11 +185,7 @@ bool options_parse(const struct option_program *program, int argc, char **argv, 
             return false;
         }
     }
-    if (optind < argc) {
-        return error_set(error, ERROR_USAGE, 0, "stray word '%s'; see %s --help", argv[optind],
-                         program->name);
-    }
-    return true;
+    return take_words(program, argv + optind, (size_t)(argc - optind), settings, error);
 }
 
 int options_report(const struct option_program *program, const struct error *error,

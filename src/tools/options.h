@@ -41,6 +41,8 @@ struct option_program {
     const char *closing; /* printed after the options, or NULL */
     const struct option_row *rows;
     size_t count;
+    /* Takes a word that is no option; NULL: such words are errors. */
+    bool (*word)(void *settings, const char *word, struct error *error);
 };
 
 enum options_outcome {

@@ -7,10 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEFAULT_SIZE_BYTES (64 * MIB)
-#define SIZE_LIMIT         (UINT64_C(1) << 50)
+#define LARGEST_FILE       (UINT64_C(1) << 50)
 #define CHUNK_LIMIT        (UINT32_MAX - 64U) /* a DSI frame counts its bytes in 32 bits */
 
 /* ---- Options with a say of their own ---- */
@@ -93,7 +94,43 @@ static bool set_tests(void *context, const struct option_row *row, const char *v
     }
 }
 
-/* A choice among words; `minimum` of the row is unused. */
+/* Powers of two from 4 KiB on: 17 reach 256 MiB, 18 reach 512 MiB. */
+static void set_powers(struct speedtest_settings *settings, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        settings->sweep[i] = 4 * KIB << i;
+    }
+    settings->sweep_count = count;
+}
+
+static bool set_sweep(void *context, const struct option_row *row, const char *value,
+                      struct error *error)
+{
+    (void)row;
+    struct speedtest_settings *settings = context;
+    if (strcmp(value, "ci") == 0 || strcmp(value, "full") == 0) {
+        set_powers(settings, strcmp(value, "ci") == 0 ? 17 : 18);
+        return true;
+    }
+    settings->sweep_count = 0;
+    for (;;) {
+        char size[32];
+        size_t length = strcspn(value, ",");
+        if (settings->sweep_count == SIZE_LIMIT) {
+            return error_set(error, ERROR_USAGE, 0, "-z: more than %d sizes", SIZE_LIMIT);
+        }
+        snprintf(size, sizeof size, "%.*s", length < sizeof size ? (int)length : 31, value);
+        if (!parse_size(size, "-z", MIB, 1, LARGEST_FILE, &settings->sweep[settings->sweep_count++],
+                        error)) {
+            return false;
+        }
+        if (value[length] == '\0') {
+            return true;
+        }
+        value += length + 1;
+    }
+}
+
 static bool set_sink(void *context, const struct option_row *row, const char *value,
                      struct error *error)
 {
@@ -116,12 +153,20 @@ static bool set_refserver(void *context, const struct option_row *row, const cha
 {
     (void)row;
     struct speedtest_settings *settings = context;
+    struct stat status;
     settings->refserver_store = value != NULL ? value : "memory";
+    settings->refserver_path = NULL;
     if (strcmp(settings->refserver_store, "memory") == 0 ||
         strcmp(settings->refserver_store, "null") == 0) {
         return true;
     }
-    return error_set(error, ERROR_USAGE, 0, "--refserver '%s' is none of memory, null", value);
+    if (strchr(value, '/') != NULL || (stat(value, &status) == 0 && S_ISDIR(status.st_mode))) {
+        settings->refserver_store = "directory";
+        settings->refserver_path = value;
+        return true;
+    }
+    return error_set(error, ERROR_USAGE, 0, "--refserver '%s' is none of memory, null, a directory",
+                     value);
 }
 
 /* ---- The table ---- */
@@ -148,9 +193,11 @@ static const struct option_row rows[] = {
     {.letter = '7', .name = "afp3.4", .help = "use AFP 3.4 (default)", CALL(set_version)},
     {'a', "no-flush", NULL, "don't flush to disk after write", FLAG(no_flush)},
     {'A', "uam", "METHOD", "login method: guest, cleartxt or auto (default)", CALL(set_uam)},
+    {'c', "csv", NULL, "CSV on stdout", FLAG(csv)},
     {0, "clean", NULL, "remove directories that killed runs left, and exit", FLAG(clean)},
     {'d', "size", "SIZE", "file size, MiB or with b, k, M, G (default: 64)",
-     SIZE(size_bytes, MIB, SIZE_LIMIT)},
+     SIZE(size_bytes, MIB, LARGEST_FILE)},
+    {'D', "direct", NULL, "O_DIRECT in open flags, with -L", FLAG(direct)},
     {'e', "sparse", NULL, "sparse source file", FLAG(sparse)},
     {'f', "tests", "LIST", "of Read,Write,Copy,ServerCopy (default: Write)", CALL(set_tests)},
     {'F', "file", "NAME", "read from this file in the volume's root", TEXT(existing_file)},
@@ -158,9 +205,12 @@ static const struct option_row rows[] = {
      TEXT(host)},
     {'i', "interactive", NULL, "wait for Enter before each test", FLAG(interactive)},
     {0, "info", NULL, "print what the server says of itself, and exit", FLAG(info)},
+    {'j', "json", "FILE", "result document, beside text or CSV; '-' is stdout", TEXT(json_path)},
+    {'L', "posix", NULL, "POSIX calls on the directories -s and -S instead of AFP", FLAG(posix)},
     {'n', "iterations", "N", "measured runs of each test (default: 1)",
      NUMBER(iterations, 1, 1000000)},
     {'p', "port", "PORT", "1 to 65535 (default: 548)", NUMBER(port, 1, 65535)},
+    {'P', "path", "DIR", "directory to test, with -L: the same as -s", TEXT(path)},
     {0, "password-file", "FILE", "read the password from the first line of FILE",
      CALL(set_password_file)},
     {'q', "quantum", "SIZE",
@@ -170,12 +220,15 @@ static const struct option_row rows[] = {
      NUMBER(interleaved, 1, DSI_WINDOW_LIMIT)},
     {'R', "batch", "N", "outstanding requests, not interleaved (default: 1)",
      NUMBER(batched, 1, DSI_WINDOW_LIMIT)},
-    {0, "refserver", "[=STORE]", "test an own reference server: memory (default) or null",
-     CALL(set_refserver)},
+    {0, "refserver", "[=STORE]",
+     "test an own reference server: memory (default), null or a directory", CALL(set_refserver)},
     {'s', "volume", "VOLUME", "volume to test", TEXT(volume)},
     {'S', "volume2", "VOLUME", "second volume: copies go there", TEXT(second_volume)},
+    {0, "sessions", "N", "AFP sessions at once, released together (default: 1)",
+     NUMBER(sessions, 1, SESSION_LIMIT)},
     {0, "sink", "WHAT", "of data read: copy (default), discard or verify", CALL(set_sink)},
     {'t', "pause", "SECONDS", "between runs (default: 0)", NUMBER(pause_s, 0, 86400)},
+    {'T', "statistics", NULL, "statistics after each test and at the end", FLAG(statistics)},
     {0, "timeout", "SECONDS", "give up without progress (default: 30)",
      NUMBER(timeout_s, 1, 86400)},
     {'u', "user", "USER", "user name; '' is guest (default: yours)", TEXT(user)},
@@ -184,12 +237,15 @@ static const struct option_row rows[] = {
     {'w', "password", "PASSWORD", "password (also AFP_PASSWORD, or asked for)", CALL(set_password)},
     {'W', "warmups", "N", "warm-up runs, not shown (default: 1)", NUMBER(warmups, 0, 1000000)},
     {'y', "new-files", NULL, "a new file for each run", FLAG(new_files)},
+    {'z', "sweep", "LIST", "sizes like -d, comma-separated; ci: 4K to 256M, full: to 512M",
+     CALL(set_sweep)},
 };
 
 const struct option_program speedtest_program = {
     .name = "afp_speedtest",
     .purpose = "measure how fast an AFP server reads, writes and copies files",
-    .usage = "[-1234567aeivVy] [-h host] [-p port] [-s volume] [-u user] [-f tests] [option ...]",
+    .usage =
+        "[-1234567aceDiLTvVy] [-h host] [-p port] [-s volume] [-u user] [-f tests] [option ...]",
     .closing = "Example: afp_speedtest --refserver -n 5 -f Read,Write,Copy,ServerCopy\n",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
@@ -200,6 +256,34 @@ const struct option_program speedtest_program = {
 static bool usage(struct error *error, const char *message)
 {
     return error_set(error, ERROR_USAGE, 0, "%s", message);
+}
+
+static uint64_t largest_size(const struct speedtest_settings *settings)
+{
+    uint64_t largest = settings->size_bytes;
+    for (size_t i = 0; i < settings->sweep_count; i++) {
+        largest = settings->sweep[i] > largest ? settings->sweep[i] : largest;
+    }
+    return largest;
+}
+
+/* What goes with POSIX calls only, and what does not. */
+static bool check_mode(const struct speedtest_settings *settings, struct error *error)
+{
+    if (!settings->posix) {
+        if (settings->direct || settings->path != NULL) {
+            return usage(error, settings->direct ? "-D goes with -L" : "-P goes with -L");
+        }
+        return true;
+    }
+    if (settings->host != NULL || settings->port != 0 || settings->refserver_store != NULL ||
+        settings->info || settings->user != NULL || settings->has_password) {
+        return usage(error, "-L tests a directory: leave out -h, -p, -u, -w, --refserver, --info");
+    }
+    if (settings->sink == SINK_DISCARD) {
+        return usage(error, "--sink discard needs a connection: with -L there is none");
+    }
+    return true;
 }
 
 /* Options that exclude each other. */
@@ -213,16 +297,31 @@ static bool check_combinations(const struct speedtest_settings *settings, struct
     if (settings->sink == SINK_VERIFY && settings->existing_file != NULL) {
         return usage(error, "--sink verify does not know what is in the file of -F");
     }
+    if (settings->sweep_count > 0 && settings->size_bytes != 0) {
+        return usage(error, "-d is one size, -z a sweep: give one of them");
+    }
+    if (settings->json_path != NULL && settings->json_path[0] == '\0') {
+        return usage(error, "-j needs the name of a file, or '-' for stdout");
+    }
+    if (settings->csv && settings->json_path != NULL && strcmp(settings->json_path, "-") == 0) {
+        return usage(error, "-c and -j - both want stdout: give -j a file");
+    }
     if (settings->refserver_store != NULL && (settings->host != NULL || settings->port != 0)) {
         return usage(error, "--refserver starts its own server: leave out -h and -p");
     }
-    if (settings->version < AFP_3_0 && settings->size_bytes > AFP_SHORT_SIZE_LIMIT) {
+    if (settings->refserver_path != NULL && settings->second_volume != NULL) {
+        return usage(error, "--refserver=DIR serves one volume: leave out -S, or start "
+                            "afp_refserver with two");
+    }
+    if (!settings->posix && settings->version < AFP_3_0 &&
+        largest_size(settings) > AFP_SHORT_SIZE_LIMIT) {
         return usage(error, small);
     }
     if (settings->volume == NULL && !settings->info) {
-        return usage(error, "no volume: name one with -s");
+        return usage(error, settings->posix ? "no directory: name one with -s or -P"
+                                            : "no volume: name one with -s");
     }
-    return true;
+    return check_mode(settings, error);
 }
 
 /* An explicit option goes before what the URL says. */
@@ -243,6 +342,9 @@ static bool resolve_server(struct speedtest_settings *settings, struct error *er
     if (settings->volume == NULL && location->volume[0] != '\0') {
         settings->volume = location->volume;
     }
+    if (settings->posix && settings->path != NULL) {
+        settings->volume = settings->path;
+    }
     if (settings->volume == NULL && settings->refserver_store != NULL) {
         settings->volume = "bench";
     }
@@ -251,6 +353,9 @@ static bool resolve_server(struct speedtest_settings *settings, struct error *er
 
 static bool resolve_user(struct speedtest_settings *settings, struct error *error)
 {
+    if (settings->posix) {
+        return true;
+    }
     bool nobody = settings->user != NULL && settings->user[0] == '\0';
     bool own = settings->refserver_store != NULL && settings->user == NULL && !settings->uam_given;
     if (nobody || own) {
@@ -283,6 +388,7 @@ bool speedtest_settings_parse(struct speedtest_settings *settings, int argc, cha
         .test_count = 1,
         .iterations = 1,
         .warmups = 1,
+        .sessions = 1,
         .timeout_s = 30,
     };
     if (!options_parse(&speedtest_program, argc, argv, settings, outcome, error)) {
@@ -293,9 +399,16 @@ bool speedtest_settings_parse(struct speedtest_settings *settings, int argc, cha
             resolve_user(settings, error));
 }
 
-struct speed_options speedtest_speed_options(const struct speedtest_settings *settings)
+size_t speedtest_size_count(const struct speedtest_settings *settings)
 {
-    uint64_t size = settings->size_bytes;
+    return settings->sweep_count > 0 ? settings->sweep_count : 1;
+}
+
+struct speed_options speedtest_speed_options(const struct speedtest_settings *settings,
+                                             size_t size_index)
+{
+    bool sweep = settings->sweep_count > 0;
+    uint64_t size = sweep ? settings->sweep[size_index] : settings->size_bytes;
     bool batch = settings->batched != 0;
     uint32_t window = settings->interleaved != 0 ? settings->interleaved : 1;
     return (struct speed_options){

@@ -10,7 +10,9 @@
 #include "tools/password.h"
 #include "uam/uam.h"
 
-#define TEST_LIMIT 64 /* tests in one -f list */
+#define TEST_LIMIT    64  /* tests in one -f list */
+#define SIZE_LIMIT    64  /* sizes in a sweep */
+#define SESSION_LIMIT 256 /* of --sessions */
 
 struct speedtest_settings {
     /* where */
@@ -20,6 +22,10 @@ struct speedtest_settings {
     const char *volume;
     const char *second_volume;
     const char *refserver_store; /* NULL: test another server */
+    const char *refserver_path;  /* the directory for store "directory" */
+    bool posix;                  /* -L: `volume` and `second_volume` are directories */
+    const char *path;            /* -P: another way to give the first one */
+    bool direct;                 /* -D */
     /* who */
     enum afp_version version;
     bool uam_given;
@@ -31,6 +37,8 @@ struct speedtest_settings {
     const struct speed_test *tests[TEST_LIMIT];
     size_t test_count;
     uint64_t size_bytes; /* 0: not given */
+    uint64_t sweep[SIZE_LIMIT];
+    size_t sweep_count; /* 0: a single size */
     uint64_t chunk_bytes;
     uint32_t interleaved; /* -r; 0: not given */
     uint32_t batched;     /* -R; 0: not given */
@@ -42,6 +50,11 @@ struct speedtest_settings {
     uint32_t iterations;
     uint32_t warmups;
     uint32_t pause_s;
+    uint32_t sessions;
+    /* how it is told */
+    bool csv;
+    bool statistics;
+    const char *json_path; /* NULL: none; "-": stdout */
     /* how */
     uint32_t timeout_s;
     bool interactive;
@@ -57,7 +70,11 @@ extern const struct option_program speedtest_program;
 bool speedtest_settings_parse(struct speedtest_settings *settings, int argc, char **argv,
                               enum options_outcome *outcome, struct error *error);
 
-/* The part that the tests need. */
-struct speed_options speedtest_speed_options(const struct speedtest_settings *settings);
+/* How many sizes are tested: 1 without a sweep. */
+size_t speedtest_size_count(const struct speedtest_settings *settings);
+
+/* The part that the tests need, for one of the sizes. */
+struct speed_options speedtest_speed_options(const struct speedtest_settings *settings,
+                                             size_t size_index);
 
 #endif

@@ -57,6 +57,8 @@ REFSERVER_USAGE = {
     'volume without a name': ['--volume', ''],
     'volume with an unknown word': ['--volume', 'bench,colour=red'],
     'unknown store': ['--volume', 'bench,store=tape'],
+    'directory without a path': ['--volume', 'bench,store=directory'],
+    'path for another store': ['--volume', 'bench,store=null,path=/tmp'],
     'limit': ['--volume', 'bench,limit=lots'],
     'the same volume twice': ['--volume', 'bench', '--volume', 'bench'],
     'user without a password': ['--user', 'bench'],

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""afp_speedtest against a server that works: `test_speedtest.py refserver|netatalk [WORD...]`.
+"""afp_speedtest against a server that works: `test_speedtest.py refserver|directory|netatalk [WORD...]`.
 
 Every case leaves the volumes as they were.
 """
@@ -63,9 +63,9 @@ def run_clean(*arguments, **options):
     return result
 
 
-def only(name):
-    """Leaves a test out that says nothing about the other kind of server."""
-    return lambda function: function if kind == name else None
+def only(*names):
+    """Leaves a test out that says nothing about the other kinds of server."""
+    return lambda function: function if kind in names else None
 
 
 # --------------------------------------------------------------------------- what the options do
@@ -241,7 +241,7 @@ def files_of_a_run(size, *arguments):
     return [data for data in contents if len(data) == size]
 
 
-@only('netatalk')
+@only('directory', 'netatalk')
 @tap.cases({f'{name}{" to another volume" if volume else ""}': (name, volume)
             for name in ('Copy', 'ServerCopy') for volume in (None, VOLUMES[1])})
 def test_content_of_the_copy_equals_the_source(name, volume):
@@ -251,7 +251,7 @@ def test_content_of_the_copy_equals_the_source(name, volume):
     assert any(source[-1000:]), 'zeros'
 
 
-@only('netatalk')
+@only('directory', 'netatalk')
 def test_content_written_is_incompressible_and_no_two_chunks_are_equal():
     size = 16 * MIB
     data, = files_of_a_run(size, '-q', 64)
@@ -292,6 +292,17 @@ def test_embedded_refserver():
     for store in ('', '=memory', '=null'):
         result = direct(f'--refserver{store}', *ALL, '-n', 2).expect(DONE)
         tap.equal(shape(result), [(name, 65536, 2) for name in FOUR])
+
+
+@only('refserver')
+def test_embedded_refserver_with_a_directory():
+    with tempfile.TemporaryDirectory(prefix='afpbench-') as directory:
+        pathlib.Path(directory, 'existing').write_bytes(bytes(65536))
+        result = direct(f'--refserver={directory}', *ALL, '-n', 2).expect(DONE)
+        tap.equal(shape(result), [(name, 65536, 2) for name in FOUR])
+        direct(f'--refserver={directory}', '-f', 'Read', '-F', 'existing').expect(DONE)
+        tap.equal(os.listdir(directory), ['existing'])
+    direct(f'--refserver={directory}').expect_one_message(programs.CANNOT_RUN, directory)
 
 
 def test_info_without_login():

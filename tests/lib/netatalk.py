@@ -119,6 +119,16 @@ class Netatalk:
             return getattr(self, 'last_log', '') + printed
         return self._inside('tmp/afpd.log').read_text(errors='replace')
 
+    def their_speedtest(self, *arguments):
+        """What Netatalk's own afp_speedtest, from the same root, prints for the first volume."""
+        done = subprocess.run(
+            ['chroot', self.root, 'afp_speedtest', '-h', '127.0.0.1', '-p', str(self.port),
+             '-u', USER, '-w', PASSWORD, '-s', VOLUMES[0], *map(str, arguments)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
+        if done.returncode != 0 or done.stderr:
+            raise AssertionError(f'their afp_speedtest: exit {done.returncode}, {done.stderr}')
+        return done.stdout.decode()
+
     def stop(self):
         if self.process.poll() is None:
             self.process.kill()

@@ -1,4 +1,7 @@
-"""The servers that the integration suites run against: one interface for both."""
+"""The servers that the integration suites run against: one interface for all."""
+
+import pathlib
+import tempfile
 
 import afpclient
 import netatalk
@@ -47,12 +50,35 @@ class Reference(Target):
     """afp_refserver."""
 
     def __init__(self):
-        volumes = [word for name in VOLUMES for word in ('--volume', name)]
+        volumes = [word for name in VOLUMES for word in ('--volume', self.volume(name))]
         self.server = programs.Refserver(*volumes, '--user', f'{USER}:{PASSWORD}')
         self.port = self.server.port
 
+    def volume(self, name):
+        """The value of --volume."""
+        return name
+
     def stop(self):
         self.server.stop()
+
+
+class Directory(Reference):
+    """afp_refserver with volumes on disk, which `directory` shows."""
+
+    def __init__(self):
+        self.root = tempfile.TemporaryDirectory(prefix='afpbench-')
+        super().__init__()
+
+    def directory(self, name):
+        return pathlib.Path(self.root.name, name)
+
+    def volume(self, name):
+        self.directory(name).mkdir()
+        return f'{name},path={self.directory(name)}'
+
+    def stop(self):
+        super().stop()
+        self.root.cleanup()
 
 
 class Netatalk(Target):
@@ -69,4 +95,4 @@ class Netatalk(Target):
         self.server.stop()
 
 
-TARGETS = {'refserver': Reference, 'netatalk': Netatalk}
+TARGETS = {'refserver': Reference, 'directory': Directory, 'netatalk': Netatalk}

@@ -117,8 +117,21 @@ static bool reap(struct target *target, struct target_completion *completion, st
     }
     fake->reads_pending -= operation.kind == TARGET_READ;
     move_data(fake, &operation);
-    *completion = (struct target_completion){.tag = operation.tag};
+    *completion = (struct target_completion){.tag = operation.tag,
+                                             .submitted_ns = 7,
+                                             .sent_ns = 7,
+                                             .completed_ns = 7 + fake->service_ns};
     return true;
+}
+
+static bool account(struct target *target, struct target_account *account, struct error *error)
+{
+    struct fake_target *fake = self(target);
+    assert_int_equal(fake->pending_count, 0);
+    fake->accounts++;
+    *account = (struct target_account){.waited_ns = fake->waited_ns};
+    fake->waited_ns += fake->waiting_step;
+    return call(fake, error, fake->log_accounts ? "account" : NULL, NULL);
 }
 
 static bool idle(struct target *target, uint64_t deadline_ns, int fd, bool *readable,
@@ -252,6 +265,16 @@ static bool set_length(struct target *target, struct target_file *file, uint64_t
     return call(self(target), error, "length", file->name);
 }
 
+static bool cool(struct target *target, struct target_file *file, enum cache_state *state,
+                 struct error *error)
+{
+    struct fake_target *fake = self(target);
+    assert_true(file->open);
+    assert_int_equal(fake->pending_count, 0);
+    *state = ++fake->cools == fake->warm_cool ? CACHE_CLIENT_WARM : fake->cooled;
+    return call(fake, error, NULL, NULL);
+}
+
 static bool flush(struct target *target, struct target_file *file, struct error *error)
 {
     assert_true(file->open);
@@ -307,6 +330,7 @@ static const struct target_ops fake_ops = {
     .reserve = reserve,
     .submit = submit,
     .reap = reap,
+    .account = account,
     .idle = idle,
     .create_file = create_file,
     .open_file = open_file,
@@ -315,6 +339,7 @@ static const struct target_ops fake_ops = {
     .close_file = close_file,
     .set_length = set_length,
     .flush = flush,
+    .cool = cool,
     .server_copy = server_copy,
     .free_space = free_space,
     .clean_up = clean_up,
@@ -325,7 +350,8 @@ struct fake_target *fake_target_new(void)
     struct fake_target *fake = calloc(1, sizeof *fake);
     assert_non_null(fake);
     fake->target.ops = &fake_ops;
-    fake->target.facts = (struct target_facts){.read_chunk = 1000,
+    fake->target.facts = (struct target_facts){.alignment = 1,
+                                               .read_chunk = 1000,
                                                .write_chunk = 980,
                                                .chunk_limit = 1000,
                                                .size_limit = INT64_MAX,
@@ -333,12 +359,13 @@ struct fake_target *fake_target_new(void)
                                                .second_place = true};
     fake->free_bytes[TARGET_FIRST] = fake->free_bytes[TARGET_SECOND] = UINT64_C(1) << 40;
     fake->free_exact = true;
+    fake->cooled = CACHE_SERVER_WARM;
     return fake;
 }
 
 void fake_target_reset(struct fake_target *fake)
 {
-    fake->calls = fake->fail_at = 0;
+    fake->calls = fake->fail_at = fake->accounts = fake->cools = 0;
     fake->pending_count = fake->depth = fake->reads_pending = 0;
     fake->random = 1;
     fake->log[0] = '\0';

@@ -35,7 +35,13 @@ struct fake_target {
     bool reads_nothing; /* reads complete and leave the buffer alone */
     uint64_t free_bytes[TARGET_PLACES];
     bool free_exact;
-    unsigned fail_at; /* number of the call that fails, from 1; 0: none */
+    enum cache_state cooled; /* what cool() says */
+    unsigned warm_cool;      /* number of the cool() that says warm all the same; 0: none */
+    unsigned fail_at;        /* number of the call that fails, from 1; 0: none */
+    bool log_accounts;       /* a word for those too */
+    uint64_t service_ns;     /* of each operation, from submission to completion */
+    uint64_t waited_ns;      /* what account() tells, and by how much it grows each time */
+    uint64_t waiting_step;   /* nanoseconds */
 
     unsigned calls;
     struct target_file files[FAKE_FILES];
@@ -45,7 +51,10 @@ struct fake_target {
     uint32_t random;
 
     /* What was seen. */
-    char log[4096]; /* a word for each call but submit and reap: "create:Source " */
+    char log[4096]; /* a word for each call but reserve, submit, reap, account and cool:
+                     * "create:Source " */
+    unsigned accounts;
+    unsigned cools;
     uint32_t most_pending;
     uint32_t most_reads;
     uint32_t reads_pending;

@@ -30,6 +30,17 @@ void fixture_prepare(struct fixture *fixture)
     fixture->config.user_count = 1;
 }
 
+void fixture_use(struct fixture *fixture, const void *store)
+{
+    for (size_t i = 0; i < 2; i++) {
+        fixture->volumes[i].store = store;
+        if (strcmp(store, "directory") == 0) {
+            scratch_make(fixture->directories[i]);
+            fixture->volumes[i].path = fixture->directories[i];
+        }
+    }
+}
+
 void fixture_open(struct fixture *fixture)
 {
     struct error error;
@@ -41,6 +52,8 @@ void fixture_open(struct fixture *fixture)
 void fixture_close(struct fixture *fixture)
 {
     service_close(&fixture->service);
+    scratch_remove(fixture->directories[0]);
+    scratch_remove(fixture->directories[1]);
 }
 
 static void *serve(void *argument)

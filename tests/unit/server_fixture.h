@@ -14,6 +14,8 @@
 
 #include <pthread.h>
 
+#include "scratch.h"
+
 #define PEER_LIMIT ((size_t)256 * 1024)
 
 /* A service with two volumes: "one" in memory and "two", as the test sets them before opening. */
@@ -22,10 +24,14 @@ struct fixture {
     struct server_user users[1];
     struct server_config config;
     struct service service;
+    char directories[2][SCRATCH_SIZE]; /* of volumes in the store "directory" */
 };
 
 /* Defaults: guests and user "me" with password "pw", no limits. */
 void fixture_prepare(struct fixture *fixture);
+/* Both volumes in this store, with an empty directory for each if it needs one; for the `void *` of
+ * cmocka. */
+void fixture_use(struct fixture *fixture, const void *store);
 void fixture_open(struct fixture *fixture);
 void fixture_close(struct fixture *fixture);
 

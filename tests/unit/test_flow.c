@@ -22,7 +22,7 @@ struct fixture {
 static void fixture_open(struct fixture *fixture, uint64_t size)
 {
     *fixture = (struct fixture){.fake = fake_target_new()};
-    assert_true(payload_make(&fixture->payload, CHUNK, &fixture->error));
+    assert_true(payload_make(&fixture->payload, CHUNK, CHUNK, &fixture->error));
     fixture->source = fake_file(fixture->fake, TARGET_FIRST, "Source", size);
     fixture->destination = fake_file(fixture->fake, TARGET_SECOND, "Destination", 0);
     fixture->source->open = fixture->destination->open = true;
@@ -78,7 +78,14 @@ static void check_result(const struct fixture *fixture, const struct flow_plan *
     uint64_t width = chunks < plan->depth ? chunks : plan->depth;
 
     check(fixture->counts.bytes == plan->size_bytes, "%s: bytes", name);
-    check(fixture->counts.requests == chunks * passes, "%s: requests", name);
+    const uint64_t *requests = fixture->counts.requests;
+    bool reads = plan->direction != FLOW_WRITE;
+    bool writes = plan->direction != FLOW_READ;
+    check(requests[REQUEST_READ] == (reads ? chunks : 0), "%s: reads", name);
+    check(requests[REQUEST_WRITE] == (writes ? chunks : 0), "%s: writes", name);
+    check(sample_requests(&fixture->counts) == chunks * passes, "%s: requests", name);
+    check(fixture->counts.round_trips == (chunks * passes + width - 1) / width,
+          "%s: %llu round trips", name, (unsigned long long)fixture->counts.round_trips);
     check(fixture->counts.runts == (plan->size_bytes % CHUNK != 0) * passes, "%s: runts", name);
     check(fake->submits == chunks * passes && fake->reaps == fake->submits, "%s: operations", name);
     check(fake->most_pending == width, "%s: %u outstanding", name, fake->most_pending);

@@ -26,7 +26,9 @@ struct bench {
     struct fake_target *fake;
     unsigned step; /* of all steps */
     unsigned fail_step;
+    unsigned fail_call; /* of the fake target */
     uint64_t timed;
+    struct result result;
     struct error error;
 };
 
@@ -48,8 +50,11 @@ static bool timed(void *context, struct sample_counts *counts, struct error *err
     struct bench *bench = context;
     now_ns += ++bench->timed;
     counts->bytes += 100;
-    counts->requests += 3;
+    counts->requests[REQUEST_READ] += 3;
+    counts->requests[REQUEST_FLUSH] += 1;
     counts->runts += 2;
+    counts->round_trips += 4;
+    histogram_add(counts->service, bench->timed);
     return step(bench, "timed", 0, error);
 }
 
@@ -59,24 +64,32 @@ static bool restore(void *context, struct error *error)
     return step(context, "restore", 0, error);
 }
 
-static bool on_sample(void *context, const struct test_case *test, const struct sample *sample,
-                      struct error *error)
+static bool on_sample(void *context, const struct result_case *result_case,
+                      const struct sample *sample, struct error *error)
 {
     struct bench *bench = context;
     now_ns += 3000 * NS_PER_S;
-    assert_string_equal(test->name, "Test");
+    assert_string_equal(result_case->test.name, "Test");
     assert_int_equal(sample->duration_ns, bench->timed);
+    assert_int_equal(sample->elapsed_ns, bench->timed);
+    assert_int_equal(sample->cpu_ns, bench->timed); /* the test's clock is every clock */
     assert_int_equal(sample->size_bytes, 100);
     assert_int_equal(sample->counts.bytes, 100);
-    assert_int_equal(sample->counts.requests, 3);
+    assert_int_equal(sample->counts.requests[REQUEST_READ], 3);
+    assert_int_equal(sample->counts.requests[REQUEST_FLUSH], 1);
+    assert_int_equal(sample_requests(&sample->counts), 4);
     assert_int_equal(sample->counts.runts, 2);
+    assert_int_equal(sample->counts.round_trips, 4);
+    assert_ptr_equal(sample, &result_case->samples[result_case->sample_count - 1]);
+    assert_int_equal(result_case->session_ns[result_case->sample_count - 1], bench->timed);
     return step(bench, sample->warmup ? "warm-up" : "sample", sample->number, error);
 }
 
-static void on_progress(void *context, const struct test_case *test, uint32_t number, bool warmup)
+static void on_progress(void *context, const struct result_case *result_case, uint32_t number,
+                        bool warmup)
 {
     struct bench *bench = context;
-    assert_string_equal(test->name, "Test");
+    assert_string_equal(result_case->test.name, "Test");
     size_t used = strlen(bench->fake->log);
     snprintf(bench->fake->log + used, sizeof bench->fake->log - used, "%c%u ", warmup ? 'w' : 'm',
              number);
@@ -84,20 +97,53 @@ static void on_progress(void *context, const struct test_case *test, uint32_t nu
 
 static bool run(struct bench *bench, const struct measure_plan *plan, bool observed)
 {
-    struct workload workload = {prepare, timed, restore, bench};
+    struct workload workload = {prepare, timed, restore};
+    struct measure_session session = {&bench->fake->target, bench};
     struct test_case test = {.name = "Test",
                              .size_bytes = 100,
+                             .sessions = 1,
                              .warmups = plan->warmups,
                              .iterations = plan->iterations};
-    struct observer observer = {.context = bench};
+    struct observers observers = {.list = {{.context = bench}}, .count = 1};
     if (observed) {
-        observer.on_sample = on_sample;
-        observer.on_progress = on_progress;
+        observers.list[0].on_sample = on_sample;
+        observers.list[0].on_progress = on_progress;
     }
     fake_target_reset(bench->fake);
     bench->step = 0;
     bench->timed = 0;
-    return measure_run(plan, &bench->fake->target, &workload, &test, &observer, &bench->error);
+    bench->fake->fail_at = bench->fail_call;
+    struct result_case *result_case = result_add_case(&bench->result, &test, &bench->error);
+    assert_non_null(result_case);
+    return measure_run(plan, &workload, &session, 1, result_case, &observers, &bench->error);
+}
+
+static void bench_open(struct bench *bench)
+{
+    *bench = (struct bench){.fake = fake_target_new()};
+}
+
+static void bench_close(struct bench *bench)
+{
+    fake_target_free(bench->fake);
+    result_release(&bench->result);
+}
+
+/* Warm-ups are marked, numbered for themselves, and never aggregated. */
+static void check_samples(const struct result_case *result_case, const struct measure_plan *plan)
+{
+    size_t count;
+    const struct sample *measured = result_measured(result_case, &count);
+    assert_int_equal(result_case->sample_count, plan->warmups + plan->iterations);
+    assert_int_equal(count, plan->iterations);
+    assert_ptr_equal(measured, result_case->samples + plan->warmups);
+    for (uint32_t i = 0; i < result_case->sample_count; i++) {
+        const struct sample *sample = &result_case->samples[i];
+        assert_int_equal(sample->warmup, i < plan->warmups);
+        assert_int_equal(sample->number, i < plan->warmups ? i + 1 : i - plan->warmups + 1);
+    }
+    assert_int_equal(result_case->service.count, plan->iterations);
+    assert_int_equal(result_case->service.minimum, plan->warmups + 1);
 }
 
 static void order_of_steps(void **state)
@@ -120,12 +166,15 @@ static void order_of_steps(void **state)
          "m1 fresh timed sample1 restore idle m2 prepare timed sample2 restore "},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        struct bench bench = {.fake = fake_target_new()};
+        struct bench bench;
+        bench_open(&bench);
         check(run(&bench, &rows[i].plan, true), "row %zu: %s", i, bench.error.message);
         assert_string_equal(bench.fake->log, rows[i].log);
         uint32_t runs = rows[i].plan.warmups + rows[i].plan.iterations;
         assert_int_equal(bench.fake->idle_ns, (runs - 1) * rows[i].plan.pause_ns);
-        fake_target_free(bench.fake);
+        assert_int_equal(bench.fake->accounts, 2 * runs);
+        check_samples(bench.result.cases[0], &rows[i].plan);
+        bench_close(&bench);
     }
 }
 
@@ -144,39 +193,68 @@ static void stops_at_the_first_failure(void **state)
     };
     const struct measure_plan plan = {.warmups = 1, .iterations = 1, .pause_ns = 1};
     for (unsigned i = 0; i < COUNT(logs); i++) {
-        struct bench bench = {.fake = fake_target_new(), .fail_step = i + 1};
+        struct bench bench;
+        bench_open(&bench);
+        bench.fail_step = i + 1;
         check(!run(&bench, &plan, true), "step %u failed unnoticed", i + 1);
         check_error(&bench.error, ERROR_LIMIT, "broken");
         assert_string_equal(bench.fake->log, logs[i]);
-        fake_target_free(bench.fake);
+        /* The broken run has no sample; one that was told stays. */
+        assert_int_equal(bench.result.cases[0]->sample_count, (i >= 2) + (i >= 6));
+        bench_close(&bench);
     }
 }
 
 static void a_session_that_ends_in_a_pause(void **state)
 {
     (void)state;
-    struct bench bench = {.fake = fake_target_new()};
+    struct bench bench;
     const struct measure_plan plan = {.iterations = 3, .pause_ns = 1};
-    struct workload workload = {prepare, timed, restore, &bench};
-    struct test_case test = {.name = "Test", .size_bytes = 100};
-    struct observer observer = {.on_sample = on_sample, .context = &bench};
-    bench.fake->fail_at = 2; /* the second pause */
-    assert_false(
-        measure_run(&plan, &bench.fake->target, &workload, &test, &observer, &bench.error));
+    bench_open(&bench);
+    bench.fail_call = 6; /* the second pause: each run has two accounts */
+    assert_false(run(&bench, &plan, true));
     assert_string_equal(bench.error.message, FAKE_MESSAGE);
     assert_int_equal(bench.timed, 2);
-    fake_target_free(bench.fake);
+    assert_int_equal(bench.result.cases[0]->sample_count, 2);
+    bench_close(&bench);
 }
 
 /* result.h: each of an observer's functions may be NULL. */
 static void nobody_observes(void **state)
 {
     (void)state;
-    struct bench bench = {.fake = fake_target_new()};
+    struct bench bench;
     const struct measure_plan plan = {.warmups = 1, .iterations = 1};
+    bench_open(&bench);
     assert_true(run(&bench, &plan, false));
     assert_string_equal(bench.fake->log, "fresh timed restore prepare timed restore ");
-    fake_target_free(bench.fake);
+    bench_close(&bench);
+}
+
+/* TCP's account is taken right around the timed section and outside the clock. */
+static void accounts_frame_the_timed_section(void **state)
+{
+    (void)state;
+    static const char *const logs[] = {
+        "fresh account ", "fresh account timed account ",
+        "fresh account timed account restore prepare account ",
+        "fresh account timed account restore prepare account timed account ",
+        "fresh account timed account restore prepare account timed account restore "};
+    const struct measure_plan plan = {.warmups = 1, .iterations = 1};
+    for (unsigned i = 0; i < COUNT(logs); i++) {
+        struct bench bench;
+        bench_open(&bench);
+        bench.fake->log_accounts = true;
+        bench.fake->waiting_step = 1; /* of the 2 ns that the measured run takes */
+        bench.fail_call = i + 1;
+        bool ok = run(&bench, &plan, false);
+        assert_int_equal(ok, i + 1 == COUNT(logs));
+        assert_string_equal(bench.fake->log, logs[i]);
+        if (ok) {
+            assert_int_equal(bench.result.cases[0]->samples[1].duration_ns, 2);
+        }
+        bench_close(&bench);
+    }
 }
 
 int main(void)
@@ -186,6 +264,7 @@ int main(void)
         cmocka_unit_test(stops_at_the_first_failure),
         cmocka_unit_test(a_session_that_ends_in_a_pause),
         cmocka_unit_test(nobody_observes),
+        cmocka_unit_test(accounts_frame_the_timed_section),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,34 +65,47 @@ static void count_from(unsigned number)
 
 /* ---- The tests ---- */
 
-static bool run_once(const struct speed_test *test, uint32_t read_chunk, struct error *error)
+#define SESSIONS 3
+
+static bool run_once(const struct speed_test *test, uint32_t read_chunk, size_t sessions,
+                     struct error *error)
 {
-    struct speed_run run = {0};
-    struct fake_target *fake = fake_target_new();
-    fake->target.facts.read_chunk = read_chunk;
+    struct speed_run runs[SESSIONS] = {0};
+    struct target *targets[SESSIONS];
+    for (size_t i = 0; i < sessions; i++) {
+        struct fake_target *fake = fake_target_new();
+        fake->target.facts.read_chunk = read_chunk;
+        targets[i] = &fake->target;
+    }
     struct speed_options options = {.size_bytes = 2500, .depth = 2, .measure = {.iterations = 1}};
-    struct observer observer = {0};
-    bool ok = speed_test_run(&run, test, &options, &fake->target, &observer, error);
-    struct error ignored;
-    fake->target.ops->clean_up(&fake->target, !ok, &ignored);
-    speed_run_release(&run);
-    fake_target_free(fake);
+    struct result result = {0};
+    struct observers observers = {.count = 1};
+    bool ok = speed_test_run(runs, test, &options, targets, sessions, &result, &observers, error);
+    check(ok || result.case_count == 0 || !result.cases[0]->ended, "it failed and has ended");
+    result_release(&result);
+    for (size_t i = 0; i < sessions; i++) {
+        struct error ignored;
+        targets[i]->ops->clean_up(targets[i], !ok, &ignored);
+        speed_run_release(&runs[i]);
+        fake_target_free((struct fake_target *)targets[i]);
+    }
     return ok;
 }
 
 static void every_test_survives(void **state)
 {
     (void)state;
-    for (size_t t = 0; t < speed_test_count; t++) {
+    for (size_t t = 0; t < 2 * speed_test_count; t++) {
+        const struct speed_test *test = speed_tests[t / 2];
+        size_t sessions = t % 2 == 0 ? 1 : SESSIONS;
         struct error error;
         count_from(0);
-        assert_true(run_once(speed_tests[t], 1000, &error));
+        assert_true(run_once(test, 1000, sessions, &error));
         unsigned all = allocations;
         assert_true(all >= 3);
         for (unsigned k = 1; k <= all; k++) {
             count_from(k);
-            check(!run_once(speed_tests[t], 1000, &error), "%s: allocation %u",
-                  speed_tests[t]->name, k);
+            check(!run_once(test, 1000, sessions, &error), "%s: allocation %u", test->name, k);
             check_error(&error, ERROR_SYSTEM, "out of memory for ");
             assert_int_equal(error.code, ENOMEM);
         }
@@ -105,7 +118,7 @@ static void a_huge_quantum_costs_nothing(void **state)
     (void)state;
     struct error error;
     count_from(0);
-    assert_true(run_once(speed_test_by_name("Read", 4), UINT32_MAX, &error));
+    assert_true(run_once(speed_test_by_name("Read", 4), UINT32_MAX, 1, &error));
     assert_in_range(largest, 2500, 4 << 20);
 }
 

@@ -240,7 +240,7 @@ static void defaults(void **state)
     if (account != NULL) {
         assert_string_equal(settings.user, account->pw_name);
     }
-    struct speed_options options = speedtest_speed_options(&settings);
+    struct speed_options options = speedtest_speed_options(&settings, 0);
     assert_int_equal(options.size_bytes, 67108864);
     assert_false(options.size_given);
     assert_int_equal(options.chunk_bytes, 0);
@@ -261,7 +261,7 @@ static void options_reach_the_tests(void **state)
     (void)state;
     PARSE("-s vol -w pw -a -e -y -d 0.004 -q 1048556b -R 8 -n 5 -W 0 -t 2 -f read,COPY,read "
           "--sink discard");
-    struct speed_options options = speedtest_speed_options(&settings);
+    struct speed_options options = speedtest_speed_options(&settings, 0);
     assert_int_equal(options.size_bytes, 4194);
     assert_true(options.size_given);
     assert_int_equal(options.chunk_bytes, 1048556);
@@ -297,9 +297,140 @@ static void windows_and_batches(void **state)
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         PARSE(rows[i].arguments);
-        struct speed_options options = speedtest_speed_options(&settings);
+        struct speed_options options = speedtest_speed_options(&settings, 0);
         check(options.policy == rows[i].policy && options.depth == rows[i].depth, "%s",
               rows[i].arguments);
+    }
+}
+
+/* ---- Sweeps, outputs, sessions ---- */
+
+static void sweeps(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arguments;
+        size_t count;
+        uint64_t first, last;
+    } rows[] = {
+        {"-s v -w p", 1, 64 * MIB, 64 * MIB}, /* no sweep */
+        {"-s v -w p -d 3", 1, 3 * MIB, 3 * MIB},
+        {"-s v -w p -z 2", 1, 2 * MIB, 2 * MIB},
+        {"-s v -w p -z 4k,0.004,2M,100b,1g", 5, 4096, GIB},
+        {"-s v -w p -z 8,4", 2, 8 * MIB, 4 * MIB}, /* as they are given */
+        {"-s v -w p -z 1,1", 2, MIB, MIB},
+        {"-s v -w p --sweep=1T", 1, GIB << 10, GIB << 10},
+        {"-s v -w p -z ci", 17, 4096, 256 * MIB},
+        {"-s v -w p -z full", 18, 4096, 512 * MIB},
+        {"-s v -w p -z full -z 2,3", 2, 2 * MIB, 3 * MIB}, /* the last one counts */
+        {"-s v -w p -z 1,2,3 -z ci", 17, 4096, 256 * MIB},
+        {"-s v -w p -2 -z 1,2147483647b", 2, MIB, 2147483647},
+        {"-s v -w p -z 1024T", 1, UINT64_C(1) << 50, UINT64_C(1) << 50},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        PARSE(rows[i].arguments);
+        size_t count = speedtest_size_count(&settings);
+        check(count == rows[i].count, "%s: %zu sizes", rows[i].arguments, count);
+        struct speed_options first = speedtest_speed_options(&settings, 0);
+        struct speed_options last = speedtest_speed_options(&settings, count - 1);
+        check(first.size_bytes == rows[i].first, "%s", rows[i].arguments);
+        check(last.size_bytes == rows[i].last, "%s", rows[i].arguments);
+        assert_int_equal(first.size_given, i > 0);
+        assert_int_equal(settings.sweep_count > 0, i > 1);
+    }
+    PARSE("-s v -w p -z full"); /* each twice the one before */
+    for (size_t i = 0; i < 18; i++) {
+        assert_int_equal(speedtest_speed_options(&settings, i).size_bytes, 4 * KIB << i);
+    }
+}
+
+static void no_sweep_of_junk(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list;
+        const char *message;
+    } rows[] = {
+        {"''", "-z '' is not a size from 1 byte to 1024 TiB"},
+        {",", "-z '' is not"},
+        {"4k,", "-z '' is not"},
+        {",4k", "-z '' is not"},
+        {"4k,,8k", "-z '' is not"},
+        {"0", "-z '0' is not"},
+        {"4k,0.0000001,8k", "-z '0.0000001' is not"},
+        {"1025T", "-z '1025T' is not"},
+        {"x", "-z 'x' is not"},
+        {"CI", "-z 'CI' is not"},
+        {"ci,1", "-z 'ci' is not"},
+        {"1;2", "-z '1;2' is not"},
+        {"1e3", "-z '1e3' is not"},
+        {"-1", "-z '-1' is not"},
+        {"0000000000000000000000000000000000000001", "-z '000"},
+        {"1,2222222222222222222222222222222222222222222222222", "-z '2222"},
+        {"4 -d 4", "-d is one size, -z a sweep: give one of them"},
+        {"ci -d 64", "-d is one size, -z a sweep: give one of them"},
+        {"1,2G -2", "use -3 or higher"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char arguments[200];
+        snprintf(arguments, sizeof arguments, "-s v -w p -z %s", rows[i].list);
+        check(!parse(arguments), "'%s' is taken", arguments);
+        check_message(&parse_error, arguments, rows[i].message);
+    }
+}
+
+static void no_more_sizes_than_the_limit(void **state)
+{
+    (void)state;
+    for (size_t sizes = SIZE_LIMIT; sizes <= SIZE_LIMIT + 1; sizes++) {
+        char list[512] = "-s v -w p -z 1k";
+        for (size_t i = 1; i < sizes; i++) {
+            strcat(list, ",1k");
+        }
+        assert_int_equal(parse(list), sizes <= SIZE_LIMIT);
+        assert_int_equal(settings.sweep_count, SIZE_LIMIT);
+    }
+    check_error(&parse_error, ERROR_USAGE, "-z: more than 64 sizes");
+}
+
+static void outputs(void **state)
+{
+    (void)state;
+    PARSE("-s v -w p");
+    assert_false(settings.csv);
+    assert_false(settings.statistics);
+    assert_null(settings.json_path);
+    PARSE("-s v -w p -c -T -j file");
+    assert_true(settings.csv);
+    assert_true(settings.statistics);
+    assert_string_equal(settings.json_path, "file");
+    PARSE("-s v -w p --json=- --statistics");
+    assert_string_equal(settings.json_path, "-");
+    PARSE("-s v -w p -c -j -- -T"); /* a file of that name */
+    assert_string_equal(settings.json_path, "--");
+    static const char *const forms[] = {"-s v -w p -c -j -", "-s v -w p -j - -c",
+                                        "-s v -w p --csv --json -", "-cj- -s v -w p"};
+    for (size_t i = 0; i < COUNT(forms); i++) {
+        check(!parse(forms[i]), "'%s' is taken", forms[i]);
+        check_message(&parse_error, forms[i], "-c and -j - both want stdout");
+    }
+    assert_false(parse("-s v -w p -j ''"));
+    check_message(&parse_error, "-j ''", "-j needs the name of a file");
+}
+
+static void sessions(void **state)
+{
+    (void)state;
+    PARSE("-s v -w p");
+    assert_int_equal(settings.sessions, 1);
+    PARSE("-s v -w p --sessions 256");
+    assert_int_equal(settings.sessions, SESSION_LIMIT);
+    static const char *const values[] = {"0", "257", "-1", "x", "2.5", "''"};
+    for (size_t i = 0; i < COUNT(values); i++) {
+        char arguments[80];
+        snprintf(arguments, sizeof arguments, "-s v -w p --sessions %s", values[i]);
+        check(!parse(arguments), "'%s' is taken", arguments);
+        check_message(&parse_error, arguments, "is not a whole number from 1 to 256");
     }
 }
 
@@ -364,7 +495,8 @@ static void combinations_that_exclude_each_other(void **state)
         {"-s v -w p --sink drop", "copy, discard, verify"},
         {"--refserver -h nas", "leave out -h and -p"},
         {"--refserver -p 99", "leave out -h and -p"},
-        {"--refserver=tape", "memory, null"},
+        {"--refserver=tape", "memory, null, a directory"},
+        {"--refserver=/ -S v", "leave out -S"},
         {"-s v -w p -2 -d 2G", "use -3 or higher"},
         {"-w p", "name one with -s"},
         {"-s v -u '' -A cleartxt", "-u '' is guest"},
@@ -416,6 +548,41 @@ static void passwords_are_wiped_from_the_arguments(void **state)
         assert_string_equal(settings.password, "hunter2");
         for (size_t at = 0; at + 7 <= sizeof line.text; at++) {
             check(memcmp(line.text + at, "hunter2", 7) != 0, "'%s': it is still there", forms[i]);
+        }
+    }
+}
+
+/* The JSON document records the arguments as main() has them after the options were parsed. */
+static void no_secret_is_left_to_record(void **state)
+{
+    (void)state;
+    static const char *const forms[] = {
+        "-s v -j file -w hunter2",
+        "-s v -j file -whunter2",
+        "-s v -j file -Tw hunter2 -c",
+        "-s v -j file -Twhunter2",
+        "-w hunter2 -s v -w hunter2 -w mine",
+        "-w hunter2 -s v --password=hunter2",
+        "-s v --password hunter2 -j file",
+        "-s v -w hunter2 -n 0", /* also where a later option is wrong */
+        "-s v -w hunter2 -d 1 -z 1",
+        "-h afp://joe:hunter2@nas/v",
+        "-h joe:hunter2@nas -s v",
+    };
+    for (size_t i = 0; i < COUNT(forms); i++) {
+        struct command_line line;
+        enum options_outcome outcome;
+        bool url = strstr(forms[i], "-h") != NULL;
+        split(&line, forms[i]);
+        bool ok =
+            speedtest_settings_parse(&settings, line.count, line.words, &outcome, &parse_error);
+        if (!ok) {
+            check(strstr(parse_error.message, "hunter2") == NULL, "%s", parse_error.message);
+        }
+        /* A URL with a password is refused, so nothing is recorded. */
+        assert_false(ok && url);
+        for (int k = 0; !url && k < line.count; k++) {
+            check(strstr(line.words[k], "hunter2") == NULL, "'%s': %s", forms[i], line.words[k]);
         }
     }
 }
@@ -511,11 +678,17 @@ int main(void)
         cmocka_unit_test(defaults),
         cmocka_unit_test(options_reach_the_tests),
         cmocka_unit_test(windows_and_batches),
+        cmocka_unit_test(sweeps),
+        cmocka_unit_test(no_sweep_of_junk),
+        cmocka_unit_test(no_more_sizes_than_the_limit),
+        cmocka_unit_test(outputs),
+        cmocka_unit_test(sessions),
         cmocka_unit_test(versions),
         cmocka_unit_test(where_the_server_is),
         cmocka_unit_test(combinations_that_exclude_each_other),
         cmocka_unit_test(no_more_tests_than_the_limit),
         cmocka_unit_test(passwords_are_wiped_from_the_arguments),
+        cmocka_unit_test(no_secret_is_left_to_record),
         cmocka_unit_test(passwords_are_never_in_a_message),
         cmocka_unit_test(long_passwords),
         cmocka_unit_test(password_from_the_environment),

@@ -14,7 +14,7 @@ static void neighbouring_chunks_differ(void **state)
         struct payload payload;
         struct error error;
         size_t chunk = chunks[i];
-        assert_true(payload_make(&payload, chunk, &error));
+        assert_true(payload_make(&payload, chunk, chunk, &error));
         check(chunk % payload.period_bytes != 0, "chunk %zu: all pieces are the same", chunk);
         unsigned same = 0;
         for (uint64_t k = 0; k < 100; k++) {
@@ -22,6 +22,40 @@ static void neighbouring_chunks_differ(void **state)
                            chunk) == 0;
         }
         check(same < (chunk == 1 ? 10U : 1U), "chunk %zu: %u neighbours are the same", chunk, same);
+        payload_release(&payload);
+    }
+}
+
+/* Reads and writes may have chunks of their own: the period divides neither. A server whose quantum
+ * is 1048603 and that refuses block and data above it takes writes of just the first prime. */
+static void two_chunk_sizes(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t chunk, other, alignment;
+    } rows[] = {
+        {1048603, 1048583, 1},     {1048583, 1048603, 1},    {1048583, 1048589, 1},
+        {1048589, 1048583, 1},     {1048589, 1048601, 1},    {1048601, 1048583, 1},
+        {2 * 1048583, 1048589, 1}, {1048583, 1, 1},          {1000, 980, 1},
+        {1052672, 1052652, 1},     {1052672, 1052672, 4096}, {512 * 257, 512 * 263, 512},
+        {4096 * 263, 4096, 4096},  {4096 * 257, 8192, 4096}, {1 << 20, 1 << 20, 512},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct payload payload;
+        struct error error;
+        const size_t both[] = {rows[i].chunk, rows[i].other};
+        assert_true(payload_make_aligned(&payload, rows[i].alignment, both[0], both[1], &error));
+        assert_int_equal(payload.chunk_limit, both[0] > both[1] ? both[0] : both[1]);
+        for (size_t k = 0; k < 2; k++) {
+            check(both[k] % payload.period_bytes != 0, "row %zu: all pieces of %zu are the same", i,
+                  both[k]);
+            for (uint64_t at = 0; both[k] > 1 && at < 8 * both[k]; at += both[k]) {
+                const void *piece = payload_at(&payload, at);
+                assert_int_equal((uintptr_t)piece % rows[i].alignment, 0);
+                check(memcmp(piece, payload_at(&payload, at + both[k]), both[k]) != 0,
+                      "row %zu: neighbours of %zu at %llu", i, both[k], (unsigned long long)at);
+            }
+        }
         payload_release(&payload);
     }
 }
@@ -43,7 +77,7 @@ static void the_period_is_prime(void **state)
     for (size_t i = 0; i < COUNT(chunks); i++) {
         struct payload payload;
         struct error error;
-        assert_true(payload_make(&payload, chunks[i], &error));
+        assert_true(payload_make(&payload, chunks[i], chunks[i], &error));
         assert_true(is_prime(payload.period_bytes));
         payload_release(&payload);
     }
@@ -56,7 +90,7 @@ static void is_contiguous_from_any_offset(void **state)
     for (size_t i = 0; i < COUNT(limits); i++) {
         struct payload payload;
         struct error error;
-        assert_true(payload_make(&payload, limits[i], &error));
+        assert_true(payload_make(&payload, limits[i], limits[i], &error));
         uint64_t period = payload.period_bytes;
         const uint64_t offsets[] = {
             0, 1, period - 1, period, period + 1, 12345678901, UINT64_MAX - limits[i]};
@@ -81,7 +115,7 @@ static void looks_random(void **state)
     struct payload payload;
     struct error error;
     unsigned counts[256] = {0};
-    assert_true(payload_make(&payload, 1000, &error));
+    assert_true(payload_make(&payload, 1000, 1000, &error));
     for (size_t at = 0; at < payload.period_bytes; at++) {
         counts[payload.bytes[at]]++;
     }
@@ -98,7 +132,7 @@ static void verify_names_the_byte(void **state)
     static const size_t flips[] = {0, 1, 7, 499, 999};
     struct payload payload;
     struct error error;
-    assert_true(payload_make(&payload, 1000, &error));
+    assert_true(payload_make(&payload, 1000, 1000, &error));
     for (size_t i = 0; i < COUNT(offsets); i++) {
         for (size_t zeros = 0; zeros < 2; zeros++) {
             static const uint8_t nothing[1000];
@@ -130,7 +164,7 @@ static void verify_names_the_first(void **state)
     (void)state;
     struct payload payload;
     struct error error;
-    assert_true(payload_make(&payload, 1000, &error));
+    assert_true(payload_make(&payload, 1000, 1000, &error));
     uint8_t *bytes = exact_copy(payload_at(&payload, 0), 1000);
     bytes[10] ^= 1;
     bytes[20] ^= 1;
@@ -147,7 +181,7 @@ static void has_a_limit(void **state)
     (void)state;
     struct payload payload;
     struct error error;
-    assert_false(payload_make(&payload, PAYLOAD_CHUNK_LIMIT + 1, &error));
+    assert_false(payload_make(&payload, PAYLOAD_CHUNK_LIMIT + 1, PAYLOAD_CHUNK_LIMIT + 1, &error));
     check_error(&error, ERROR_LIMIT, "268435456");
     payload_release(&payload); /* due in any case */
 }
@@ -156,6 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbouring_chunks_differ),
+        cmocka_unit_test(two_chunk_sizes),
         cmocka_unit_test(the_period_is_prime),
         cmocka_unit_test(is_contiguous_from_any_offset),
         cmocka_unit_test(looks_random),

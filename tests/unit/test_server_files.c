@@ -11,14 +11,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static struct fixture fixture;
 static struct peer peer, other;
 
 static int setup(void **state)
 {
-    (void)state;
     fixture_prepare(&fixture);
+    fixture_use(&fixture, *state);
     fixture_open(&fixture);
     peer_open(&peer, &fixture.service, "AFP3.4");
     return 0;
@@ -309,8 +310,8 @@ static void copy_file(void **state)
 /* A copy that does not fit leaves nothing. */
 static void copy_to_a_full_volume(void **state)
 {
-    (void)state;
     fixture_prepare(&fixture);
+    fixture_use(&fixture, *state);
     fixture.volumes[1].limit_bytes = 3000000;
     fixture_open(&fixture);
     peer_open(&peer, &fixture.service, "AFP3.4");
@@ -336,8 +337,8 @@ static void read_only_volume(void **state)
         "23 00 0002 00000002 0001 02 00 0000",
         "05 00 0001 00000002 0002 00000002 02 01 'f' 02 00 02 00",
     };
-    (void)state;
     fixture_prepare(&fixture);
+    fixture_use(&fixture, *state);
     fixture.volumes[1].read_only = true;
     fixture.volumes[1].free_bytes = 5000000000;
     fixture_open(&fixture);
@@ -388,11 +389,22 @@ static void old_clients(void **state)
     peer_close(&other);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+/* Each in the stores that keep what is written. */
+#define TEST(name)                                                                                 \
+    {#name " (memory)", name, setup, teardown, "memory"},                                          \
+    {                                                                                              \
+#name " (directory)", name, setup, teardown, "directory"                                   \
+    }
+#define TEST_ALONE(name)                                                                           \
+    {#name " (memory)", name, NULL, NULL, "memory"},                                               \
+    {                                                                                              \
+#name " (directory)", name, NULL, NULL, "directory"                                        \
+    }
 
 int main(void)
 {
     setenv("TZ", "EAST-2", 1);
+    umask(0);
     const struct CMUnitTest tests[] = {
         TEST(create),
         TEST(parameters),
@@ -404,8 +416,8 @@ int main(void)
         TEST(enumerate_rules),
         TEST(enumerate_pages),
         TEST(copy_file),
-        cmocka_unit_test(copy_to_a_full_volume),
-        cmocka_unit_test(read_only_volume),
+        TEST_ALONE(copy_to_a_full_volume),
+        TEST_ALONE(read_only_volume),
         TEST(old_clients),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,7 @@ static struct peer peer, other;
 static void start(const char *store, const char *version)
 {
     fixture_prepare(&fixture);
-    fixture.volumes[0].store = store;
+    fixture_use(&fixture, store);
     fixture.volumes[0].limit_bytes = UINT64_C(1) << 40;
     fixture_open(&fixture);
     peer_open(&peer, &fixture.service, version);
@@ -30,22 +30,13 @@ static void start(const char *store, const char *version)
 
 static int setup(void **state)
 {
-    (void)state;
-    start("memory", "AFP3.4");
-    return 0;
-}
-
-static int setup_null(void **state)
-{
-    (void)state;
-    start("null", "AFP3.4");
+    start(*state, "AFP3.4");
     return 0;
 }
 
 static int setup_old(void **state)
 {
-    (void)state;
-    start("memory", "AFP2.2");
+    start(*state, "AFP2.2");
     return 0;
 }
 
@@ -261,8 +252,8 @@ static void too_many_forks(void **state)
 static void disk_full(void **state)
 {
     static const uint8_t data[3000];
-    (void)state;
     fixture_prepare(&fixture);
+    fixture_use(&fixture, *state);
     fixture.volumes[0].limit_bytes = 5000;
     fixture_open(&fixture);
     peer_open(&peer, &fixture.service, "AFP3.4");
@@ -289,7 +280,13 @@ static void old_version(void **state)
     expect(&peer, "1b 00 0001 00000000 00000017 0000", AFP_OK, "'0123456789abcdefghijklm'");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+/* Each in the stores that keep what is written. */
+#define TEST_WITH(setup, teardown, name)                                                           \
+    {#name " (memory)", name, setup, teardown, "memory"},                                          \
+    {                                                                                              \
+#name " (directory)", name, setup, teardown, "directory"                                   \
+    }
+#define TEST(name) TEST_WITH(setup, teardown, name)
 
 int main(void)
 {
@@ -298,13 +295,13 @@ int main(void)
         TEST(reading),
         TEST(writing),
         TEST(all_sizes),
-        cmocka_unit_test_setup_teardown(null_store, setup_null, teardown),
+        {"null_store", null_store, setup, teardown, "null"},
         TEST(deny_modes),
         TEST(write_inhibit),
         TEST(locks),
         TEST(too_many_forks),
-        cmocka_unit_test(disk_full),
-        cmocka_unit_test_setup_teardown(old_version, setup_old, teardown),
+        TEST_WITH(NULL, NULL, disk_full),
+        TEST_WITH(setup_old, teardown, old_version),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,12 +6,14 @@
 
 #include <cmocka.h>
 
+#include "scratch.h"
 #include "server/store.h"
 
 #include <stdio.h>
 #include <string.h>
 
 static struct store *store;
+static char scratch[SCRATCH_SIZE];
 
 static struct span text(const char *string)
 {
@@ -20,9 +22,19 @@ static struct span text(const char *string)
 
 static void open_store(const char *name, uint64_t limit_bytes)
 {
-    struct store_settings settings = {limit_bytes};
+    struct store_settings settings = {.limit_bytes = limit_bytes};
     struct error error;
+    if (store_by_name(name)->needs_path) {
+        scratch_make(scratch);
+        settings.path = scratch;
+    }
     assert_true(store_by_name(name)->create(&store, &settings, &error));
+}
+
+static void close_store(void)
+{
+    store->ops->destroy(store);
+    scratch_remove(scratch);
 }
 
 static struct store_node *root(void)
@@ -38,6 +50,20 @@ static struct store_node *add(struct store_node *directory, const char *name,
     return node;
 }
 
+/* NULL: there is none. */
+static struct store_node *child(struct store_node *directory, const char *name)
+{
+    struct store_node *node;
+    int32_t result = store->ops->child(store, directory, text(name), &node);
+    assert_int_equal(result, node != NULL ? AFP_OK : AFP_OBJECT_NOT_FOUND);
+    return node;
+}
+
+static uint32_t offspring(struct store_node *directory)
+{
+    return store->ops->offspring(store, directory);
+}
+
 static struct store_attributes get(struct store_node *node)
 {
     struct store_attributes attributes;
@@ -48,7 +74,9 @@ static struct store_attributes get(struct store_node *node)
 static struct store_fork *open_data(struct store_node *file)
 {
     struct store_fork *fork;
-    assert_int_equal(store->ops->fork_open(store, file, STORE_DATA_FORK, &fork), AFP_OK);
+    assert_int_equal(store->ops->fork_open(store, file, STORE_DATA_FORK,
+                                           AFP_ACCESS_READ | AFP_ACCESS_WRITE, &fork),
+                     AFP_OK);
     return fork;
 }
 
@@ -76,14 +104,14 @@ static void names_and_ids(void **state)
     assert_int_equal(get(root()).parent_id, AFP_ROOT_PARENT_ID);
     assert_int_equal(get(directory).id, AFP_FIRST_FREE_ID);
     assert_int_equal(get(file).parent_id, AFP_FIRST_FREE_ID);
-    assert_int_equal(get(directory).offspring, 1);
-    assert_ptr_equal(store->ops->child(store, directory, text("file")), file);
-    assert_null(store->ops->child(store, directory, text("File")));
-    assert_null(store->ops->child(store, root(), text("file")));
+    assert_int_equal(offspring(directory), 1);
+    assert_ptr_equal(child(directory, "file"), file);
+    assert_null(child(directory, "File"));
+    assert_null(child(root(), "file"));
     assert_ptr_equal(store->ops->by_id(store, get(file).id), file);
     assert_null(store->ops->by_id(store, 3));
     assert_null(store->ops->parent(store, root()));
-    store->ops->destroy(store);
+    close_store();
 }
 
 static void many_nodes_in_order(void **state)
@@ -97,7 +125,7 @@ static void many_nodes_in_order(void **state)
     }
     for (unsigned i = 0; i < COUNT; i++) {
         snprintf(name, sizeof name, "file %u", i);
-        struct store_node *node = store->ops->child(store, root(), text(name));
+        struct store_node *node = child(root(), name);
         assert_ptr_equal(store->ops->entry(store, root(), i), node);
         assert_ptr_equal(store->ops->by_id(store, AFP_FIRST_FREE_ID + i), node);
     }
@@ -106,10 +134,10 @@ static void many_nodes_in_order(void **state)
         struct store_node *node = store->ops->by_id(store, AFP_FIRST_FREE_ID + i);
         assert_int_equal(store->ops->remove(store, node), AFP_OK);
     }
-    assert_int_equal(get(root()).offspring, COUNT / 2);
+    assert_int_equal(offspring(root()), COUNT / 2);
     assert_int_equal(get(store->ops->entry(store, root(), 0)).id, AFP_FIRST_FREE_ID + 1);
-    assert_null(store->ops->child(store, root(), text("file 0")));
-    store->ops->destroy(store);
+    assert_null(child(root(), "file 0"));
+    close_store();
 }
 
 static void remove_and_move(void **state)
@@ -122,14 +150,14 @@ static void remove_and_move(void **state)
     uint32_t id = get(file).id;
     assert_int_equal(store->ops->move(store, file, b, text("longer name")), AFP_OK);
     assert_int_equal(get(file).id, id);
-    assert_ptr_equal(store->ops->child(store, b, text("longer name")), file);
-    assert_null(store->ops->child(store, a, text("file")));
-    assert_int_equal(get(a).offspring, 0);
+    assert_ptr_equal(child(b, "longer name"), file);
+    assert_null(child(a, "file"));
+    assert_int_equal(offspring(a), 0);
     assert_int_equal(store->ops->move(store, b, a, text("b")), AFP_OK);
-    assert_ptr_equal(store->ops->child(store, b, text("longer name")), file);
+    assert_ptr_equal(child(b, "longer name"), file);
     assert_int_equal(store->ops->move(store, file, b, text("x")), AFP_OK);
-    assert_ptr_equal(store->ops->child(store, b, text("x")), file);
-    store->ops->destroy(store);
+    assert_ptr_equal(child(b, "x"), file);
+    close_store();
 }
 
 static void attributes_stay(void **state)
@@ -149,7 +177,7 @@ static void attributes_stay(void **state)
     assert_int_not_equal(got.modified, 6);
     assert_memory_equal(got.finder_info, wanted.finder_info, 32);
     assert_int_equal(got.attributes, 0);
-    store->ops->destroy(store);
+    close_store();
 }
 
 static void space_is_counted(void **state)
@@ -178,7 +206,7 @@ static void space_is_counted(void **state)
     assert_int_equal(put(fork, 0, data, 10), AFP_OK);
     store->ops->fork_close(store, fork);
     assert_int_equal(free_bytes(), 1000);
-    store->ops->destroy(store);
+    close_store();
 }
 
 /* A write that ended early keeps what came and gives the rest of its room back. */
@@ -189,18 +217,20 @@ static void part_of_a_write(void **state)
     struct store_write write = {.offset = 100, .size = 500};
     assert_int_equal(store->ops->write_begin(store, fork, &write), AFP_OK);
     assert_int_equal(free_bytes(), 400);
-    write.written = 50;
+    struct store_write part = {.offset = 100, .size = 50};
+    uint8_t data[50] = "part";
+    assert_int_equal(store->ops->write(store, fork, &part, data), AFP_OK);
+    write.written = part.written;
     store->ops->write_end(store, fork, &write);
     assert_int_equal(store->ops->fork_length(store, fork), 150);
     assert_int_equal(free_bytes(), 850);
     store->ops->fork_close(store, fork);
-    store->ops->destroy(store);
+    close_store();
 }
 
 static void data_comes_back(void **state)
 {
-    (void)state;
-    open_store("memory", 0);
+    open_store(*state, 0);
     struct store_fork *fork = open_data(add(root(), "file", AFP_FILE));
     uint8_t buffer[20];
     static const uint8_t zeros[20];
@@ -215,7 +245,7 @@ static void data_comes_back(void **state)
     assert_int_equal(store->ops->read(store, fork, 10, buffer, 10), AFP_OK);
     assert_memory_equal(buffer, "01\0\0\0\0\0\0\0\0", 10);
     store->ops->fork_close(store, fork);
-    store->ops->destroy(store);
+    close_store();
 }
 
 static void exchanged_forks(void **state)
@@ -233,7 +263,7 @@ static void exchanged_forks(void **state)
     assert_int_equal(put(fork, 5, "x", 1), AFP_OK); /* the open fork went with its contents */
     assert_int_equal(get(b).fork_lengths[STORE_DATA_FORK], 6);
     store->ops->fork_close(store, fork);
-    store->ops->destroy(store);
+    close_store();
 }
 
 static void null_makes_up_its_data(void **state)
@@ -250,27 +280,23 @@ static void null_makes_up_its_data(void **state)
     }
     assert_memory_not_equal(once, once + (1 << 20), 4096);
     store->ops->fork_close(store, fork);
-    store->ops->destroy(store);
+    close_store();
 }
 
-#define BOTH(test)                                                                                 \
-    {#test " (memory)", test, NULL, NULL, "memory"},                                               \
+#define IN(store, test)                                                                            \
     {                                                                                              \
-#test " (null)", test, NULL, NULL, "null"                                                  \
+#test " (" store ")", test, NULL, NULL, store                                              \
     }
+/* The stores that give back what was written; all. */
+#define KEEPING(test) IN("memory", test), IN("directory", test)
+#define ALL(test)     KEEPING(test), IN("null", test)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(names_and_ids),
-        BOTH(many_nodes_in_order),
-        BOTH(remove_and_move),
-        BOTH(attributes_stay),
-        BOTH(space_is_counted),
-        BOTH(part_of_a_write),
-        BOTH(exchanged_forks),
-        cmocka_unit_test(data_comes_back),
-        cmocka_unit_test(null_makes_up_its_data),
+        ALL(names_and_ids),   ALL(many_nodes_in_order), ALL(remove_and_move),
+        ALL(attributes_stay), ALL(space_is_counted),    ALL(part_of_a_write),
+        ALL(exchanged_forks), KEEPING(data_comes_back), cmocka_unit_test(null_makes_up_its_data),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

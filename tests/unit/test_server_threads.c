@@ -10,7 +10,9 @@
 #include "base/stream.h"
 #include "server_fixture.h"
 
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -70,7 +72,7 @@ static void many_sessions(void **state)
 {
     pthread_t threads[CLIENTS];
     fixture_prepare(&fixture);
-    fixture.volumes[0].store = *state;
+    fixture_use(&fixture, *state);
     fixture.volumes[0].limit_bytes = 10000000;
     fixture_open(&fixture);
     for (size_t i = 0; i < CLIENTS; i++) {
@@ -97,6 +99,52 @@ static void many_sessions(void **state)
     fixture_close(&fixture);
 }
 
+/* Sessions and programs beside the server in the same directory. */
+static atomic_bool meddling;
+
+static void *meddle(void *ignored)
+{
+    static const char *const names[] = {"f", "g", "d", "h"};
+    int at = open(fixture.directories[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    (void)ignored;
+    for (unsigned i = 0; atomic_load(&meddling); i++) {
+        (void)renameat(at, names[i % 4], at, names[i / 4 % 4]);
+        (void)unlinkat(at, names[i / 16 % 4], 0);
+        int file = openat(at, names[i / 64 % 4], O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+        if (file >= 0) {
+            (void)!ftruncate(file, i % 50000);
+            close(file);
+        }
+    }
+    close(at);
+    return NULL;
+}
+
+static void others_in_the_directory(void **state)
+{
+    pthread_t threads[CLIENTS], meddler;
+    (void)state;
+    fixture_prepare(&fixture);
+    fixture_use(&fixture, "directory");
+    fixture.volumes[0].limit_bytes = 10000000;
+    fixture_open(&fixture);
+    atomic_store(&meddling, true);
+    assert_int_equal(pthread_create(&meddler, NULL, meddle, NULL), 0);
+    for (size_t i = 0; i < CLIENTS; i++) {
+        peer_open(&peers[i], &fixture.service, "AFP3.4");
+        assert_int_equal(pthread_create(&threads[i], NULL, disturb, &peers[i]), 0);
+    }
+    for (size_t i = 0; i < CLIENTS; i++) {
+        pthread_join(threads[i], NULL);
+        peer_close(&peers[i]);
+    }
+    atomic_store(&meddling, false);
+    pthread_join(meddler, NULL);
+    assert_null(fixture.service.volumes[0].open_forks);
+    assert_null(fixture.service.volumes[1].open_forks);
+    fixture_close(&fixture);
+}
+
 /* Somebody cuts a fork while it is sent: the reader gets all bytes that were announced. */
 static void *cut_and_grow(void *argument)
 {
@@ -111,8 +159,8 @@ static void *cut_and_grow(void *argument)
 static void cut_while_reading(void **state)
 {
     pthread_t thread;
-    (void)state;
     fixture_prepare(&fixture);
+    fixture_use(&fixture, *state);
     fixture_open(&fixture);
     peer_open(&peers[0], &fixture.service, "AFP3.4");
     peer_open(&peers[1], &fixture.service, "AFP3.4");
@@ -193,7 +241,17 @@ static void configurations_that_are_refused(void **state)
     fixture.volumes[1].store = "tape";
     assert_false(server_start(&server, &fixture.config, &error));
     assert_int_equal(error.domain, ERROR_USAGE);
+    fixture.volumes[1].store = "directory";
+    assert_false(server_start(&server, &fixture.config, &error));
+    assert_non_null(strstr(error.message, "wants a path"));
+    fixture.volumes[1].path = "/nowhere";
+    assert_false(server_start(&server, &fixture.config, &error));
+    assert_int_equal(error.domain, ERROR_SYSTEM);
+    assert_non_null(strstr(error.message, "/nowhere"));
     fixture.volumes[1].store = "null";
+    assert_false(server_start(&server, &fixture.config, &error));
+    assert_int_equal(error.domain, ERROR_USAGE);
+    fixture.volumes[1].path = NULL;
     const char *address = "192.0.2.1"; /* nobody's */
     fixture.config.listen_addresses = &address;
     assert_false(server_start(&server, &fixture.config, &error));
@@ -206,7 +264,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         {"many_sessions (memory)", many_sessions, NULL, NULL, "memory"},
         {"many_sessions (null)", many_sessions, NULL, NULL, "null"},
-        cmocka_unit_test(cut_while_reading),
+        {"many_sessions (directory)", many_sessions, NULL, NULL, "directory"},
+        cmocka_unit_test(others_in_the_directory),
+        {"cut_while_reading (memory)", cut_while_reading, NULL, NULL, "memory"},
+        {"cut_while_reading (directory)", cut_while_reading, NULL, NULL, "directory"},
         cmocka_unit_test(start_and_stop),
         cmocka_unit_test(configurations_that_are_refused),
     };

@@ -14,33 +14,47 @@ struct bench {
     struct fake_target *fake;
     struct speed_options options;
     struct speed_run run;
+    struct result result;
     struct error error;
     char notes[256];
     struct test_case test; /* as on_begin got it */
     unsigned begins;
     unsigned samples;
+    unsigned ends;
     struct sample last;
     char log_before[4096]; /* of the target, when the test began */
 };
 
-static bool on_begin(void *context, const struct test_case *test, struct error *error)
+static bool on_begin(void *context, const struct result_case *result_case, struct error *error)
 {
     struct bench *bench = context;
     (void)error;
-    bench->test = *test;
+    bench->test = result_case->test;
     bench->begins++;
     memcpy(bench->log_before, bench->fake->log, sizeof bench->log_before);
     return true;
 }
 
-static bool on_sample(void *context, const struct test_case *test, const struct sample *sample,
-                      struct error *error)
+static bool on_sample(void *context, const struct result_case *result_case,
+                      const struct sample *sample, struct error *error)
 {
     struct bench *bench = context;
-    (void)test;
+    (void)result_case;
     (void)error;
     bench->samples++;
     bench->last = *sample;
+    return true;
+}
+
+static bool on_end(void *context, const struct result *result,
+                   const struct result_case *result_case, struct error *error)
+{
+    struct bench *bench = context;
+    (void)error;
+    assert_ptr_equal(result, &bench->result);
+    assert_ptr_equal(result_case, result->cases[result->case_count - 1]);
+    assert_int_equal(result_case->ended, result_case->failure.domain == ERROR_NONE);
+    bench->ends++;
     return true;
 }
 
@@ -62,14 +76,33 @@ static void bench_open(struct bench *bench)
     fake_target_reset(bench->fake);
 }
 
-static bool bench_run(struct bench *bench, const char *name)
+static bool bench_run_observed(struct bench *bench, const char *name,
+                               const struct observer *observer)
 {
-    struct observer observer = {
-        .on_begin = on_begin, .on_sample = on_sample, .on_note = on_note, .context = bench};
+    struct observers observers = {.list = {*observer}, .count = 1};
+    struct target *target = &bench->fake->target;
     const struct speed_test *test = speed_test_by_name(name, strlen(name));
     assert_non_null(test);
-    return speed_test_run(&bench->run, test, &bench->options, &bench->fake->target, &observer,
-                          &bench->error);
+    return speed_test_run(&bench->run, test, &bench->options, &target, 1, &bench->result,
+                          &observers, &bench->error);
+}
+
+static bool bench_run(struct bench *bench, const char *name)
+{
+    struct observer observer = {.on_begin = on_begin,
+                                .on_sample = on_sample,
+                                .on_end = on_end,
+                                .on_note = on_note,
+                                .context = bench};
+    bool ok = bench_run_observed(bench, name, &observer);
+    assert_int_equal(bench->ends, bench->begins);
+    if (bench->result.case_count > 0) {
+        const struct result_case *result_case = bench->result.cases[0];
+        assert_int_equal(result_case->sample_count, bench->samples);
+        assert_int_equal(result_case->ended, ok);
+        assert_string_equal(result_case->failure.message, ok ? "" : bench->error.message);
+    }
+    return ok;
 }
 
 #define RUN(bench, name) check(bench_run(bench, name), "%s: %s", name, (bench)->error.message)
@@ -79,6 +112,7 @@ static void bench_close(struct bench *bench)
     struct error error;
     bench->fake->target.ops->clean_up(&bench->fake->target, false, &error);
     speed_run_release(&bench->run);
+    result_release(&bench->result);
     fake_target_free(bench->fake);
 }
 
@@ -106,36 +140,106 @@ struct steps {
     bool fresh, sparse, no_flush;
     const char *log;
     uint32_t chunk_bytes;
-    uint64_t requests, runts;
+    uint64_t requests[REQUEST_KINDS]; /* read, write, flush, server copy */
+    uint64_t runts, round_trips;
 };
 
 static const struct steps all_steps[] = {
-    {"Read", 2, false, false, false, "free:1 create:Source open:Source flush:Source ", 1000, 3, 1},
-    {"Read", 1, false, false, true, "free:1 create:Source open:Source ", 1000, 3, 1},
-    {"Read", 1, false, true, false, "create:Source open:Source length:Source ", 1000, 3, 1},
-    {"Read", 2, true, false, true,
-     "free:1 create:Source open:Source close:Source remove:Source create:Source open:Source ", 1000,
-     3, 1},
-    {"Write", 2, false, false, false,
-     "free:1 create:Destination open:Destination flush:Destination flush:Destination ", 980, 4, 1},
-    {"Write", 1, false, false, true, "free:1 create:Destination open:Destination ", 980, 3, 1},
-    {"Write", 2, true, false, true,
+    {"Read",
+     2,
+     false,
+     false,
+     false,
+     "free:1 create:Source open:Source flush:Source ",
+     1000,
+     {3},
+     1,
+     2},
+    {"Read", 1, false, false, true, "free:1 create:Source open:Source ", 1000, {3}, 1, 2},
+    {"Read", 1, false, true, false, "create:Source open:Source length:Source ", 1000, {3}, 1, 2},
+    {"Read",
+     2,
+     true,
+     false,
+     true,
+     "free:1 create:Source open:Source close:Source remove:Source create:Source open:Source ",
+     1000,
+     {3},
+     1,
+     2},
+    {"Write",
+     2,
+     false,
+     false,
+     false,
+     "free:1 create:Destination open:Destination flush:Destination flush:Destination ",
+     980,
+     {0, 3, 1},
+     1,
+     3},
+    {"Write",
+     1,
+     false,
+     false,
+     true,
+     "free:1 create:Destination open:Destination ",
+     980,
+     {0, 3},
+     1,
+     2},
+    {"Write",
+     2,
+     true,
+     false,
+     true,
      "free:1 create:Destination open:Destination close:Destination remove:Destination "
      "create:Destination open:Destination ",
-     980, 3, 1},
-    {"Copy", 2, false, false, true,
-     "free:1 free:2 create:Source open:Source create:Destination open:Destination ", 980, 6, 2},
-    {"Copy", 1, false, false, false,
+     980,
+     {0, 3},
+     1,
+     2},
+    {"Copy",
+     2,
+     false,
+     false,
+     true,
+     "free:1 free:2 create:Source open:Source create:Destination open:Destination ",
+     980,
+     {3, 3},
+     2,
+     3},
+    {"Copy",
+     1,
+     false,
+     false,
+     false,
      "free:1 free:2 create:Source open:Source flush:Source create:Destination open:Destination ",
-     980, 6, 2},
-    {"ServerCopy", 2, false, false, true,
+     980,
+     {3, 3},
+     2,
+     3},
+    {"ServerCopy",
+     2,
+     false,
+     false,
+     true,
      "free:1 free:2 create:Source open:Source close:Source copy:Destination remove:Destination "
      "copy:Destination remove:Destination ",
-     980, 1, 0},
-    {"ServerCopy", 2, true, false, true,
+     980,
+     {0, 0, 0, 1},
+     0,
+     1},
+    {"ServerCopy",
+     2,
+     true,
+     false,
+     true,
      "free:1 free:2 create:Source open:Source close:Source copy:Destination remove:Destination "
      "remove:Source create:Source open:Source close:Source copy:Destination remove:Destination ",
-     980, 1, 0},
+     980,
+     {0, 0, 0, 1},
+     0,
+     1},
 };
 
 static void does_its_steps(void **state)
@@ -154,6 +258,8 @@ static void does_its_steps(void **state)
             bench.fake->order = FAKE_LIFO;
             RUN(&bench, steps->name);
             check(strcmp(bench.fake->log, steps->log) == 0, "row %zu: %s", i, bench.fake->log);
+            bool reads = strcmp(steps->name, "Read") == 0;
+            assert_int_equal(bench.fake->cools, reads ? steps->iterations : 0);
             assert_int_equal(bench.begins, 1);
             assert_null(strstr(bench.log_before, "create"));
             assert_int_equal(bench.samples, steps->iterations);
@@ -162,7 +268,12 @@ static void does_its_steps(void **state)
             assert_int_equal(bench.test.size_bytes, SIZE);
             assert_int_equal(bench.test.sparse, steps->sparse);
             assert_int_equal(bench.last.counts.bytes, SIZE);
-            assert_int_equal(bench.last.counts.requests, steps->requests);
+            const uint64_t *requests = bench.last.counts.requests;
+            for (size_t kind = 0; kind < REQUEST_KINDS; kind++) {
+                check(requests[kind] == steps->requests[kind], "row %zu: %llu %s", i,
+                      (unsigned long long)requests[kind], request_kind_names[kind]);
+            }
+            assert_int_equal(bench.last.counts.round_trips, steps->round_trips);
             assert_int_equal(bench.last.counts.runts, steps->runts);
             bench_close(&bench);
         }
@@ -193,12 +304,12 @@ static void writes_the_payload(void **state)
 }
 
 /* The copy is removed after each run, so it is looked at while the sample is told. */
-static bool look_at_the_copy(void *context, const struct test_case *test,
+static bool look_at_the_copy(void *context, const struct result_case *result_case,
                              const struct sample *sample, struct error *error)
 {
     (void)error;
     check_content(context, "Destination", TARGET_SECOND);
-    return on_sample(context, test, sample, error);
+    return on_sample(context, result_case, sample, error);
 }
 
 static void the_server_copies_all(void **state)
@@ -209,8 +320,7 @@ static void the_server_copies_all(void **state)
     bench.options.measure.iterations = 2;
     struct observer observer = {
         .on_begin = on_begin, .on_sample = look_at_the_copy, .context = &bench};
-    assert_true(speed_test_run(&bench.run, speed_test_by_name("servercopy", 10), &bench.options,
-                               &bench.fake->target, &observer, &bench.error));
+    assert_true(bench_run_observed(&bench, "servercopy", &observer));
     assert_int_equal(bench.samples, 2);
     assert_null(find(&bench, "Destination"));
     bench_close(&bench);
@@ -228,7 +338,8 @@ static void takes_the_chunk_asked_for(void **state)
         bench.options.flush = false;
         RUN(&bench, names[i]);
         assert_int_equal(bench.test.chunk_bytes, 500);
-        assert_int_equal(bench.last.counts.requests, strcmp(names[i], "Copy") == 0 ? 10 : 5);
+        assert_int_equal(sample_requests(&bench.last.counts),
+                         strcmp(names[i], "Copy") == 0 ? 10 : 5);
         assert_int_equal(bench.last.counts.runts, 0);
         bench_close(&bench);
     }
@@ -247,6 +358,30 @@ static void a_sparse_source_is_zeros(void **state)
         assert_int_equal(copy->bytes[i], 0);
     }
     bench_close(&bench);
+}
+
+/* A quantum of 1048603 and a server that refuses more than it for block and data: the write chunk
+ * is the payload's first choice of a period, and both chunks must still differ from their
+ * neighbours. */
+static void the_payload_fits_both_chunks(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"Read", "Write", "Copy", "ServerCopy"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        struct bench bench;
+        bench_open(&bench);
+        bench.fake->target.facts.read_chunk = 1048603;
+        bench.fake->target.facts.write_chunk = 1048583;
+        bench.options.size_bytes = 2 * 1048603;
+        RUN(&bench, names[i]);
+        assert_int_equal(bench.test.chunk_bytes, i == 0 ? 1048603 : 1048583);
+        assert_int_not_equal(1048603 % bench.run.payload.period_bytes, 0);
+        assert_int_not_equal(1048583 % bench.run.payload.period_bytes, 0);
+        const struct target_file *file = find(&bench, i == 1 ? "Destination" : "Source");
+        assert_memory_not_equal(file->bytes, file->bytes + 1048583, 1048583);
+        assert_memory_not_equal(file->bytes, file->bytes + 1048603, 1048603);
+        bench_close(&bench);
+    }
 }
 
 /* ---- -F ---- */
@@ -481,6 +616,165 @@ static void wrong_bytes_are_found(void **state)
     bench_close(&bench);
 }
 
+/* ---- Several sessions ---- */
+
+#define SESSIONS 3
+
+struct crowd {
+    struct fake_target *fakes[SESSIONS];
+    struct target *targets[SESSIONS];
+    struct speed_run runs[SESSIONS];
+    struct result result;
+    struct error error;
+};
+
+static void crowd_open(struct crowd *crowd)
+{
+    *crowd = (struct crowd){0};
+    for (size_t i = 0; i < SESSIONS; i++) {
+        crowd->fakes[i] = fake_target_new();
+        crowd->targets[i] = &crowd->fakes[i]->target;
+        fake_target_reset(crowd->fakes[i]);
+    }
+}
+
+static bool crowd_run(struct crowd *crowd, const char *name, uint32_t warmups)
+{
+    struct speed_options options = {.size_bytes = SIZE,
+                                    .depth = 2,
+                                    .sink = SINK_VERIFY,
+                                    .flush = true,
+                                    .measure = {.warmups = warmups, .iterations = 2}};
+    struct observers observers = {.count = 0};
+    return speed_test_run(crowd->runs, speed_test_by_name(name, strlen(name)), &options,
+                          crowd->targets, SESSIONS, &crowd->result, &observers, &crowd->error);
+}
+
+static void crowd_close(struct crowd *crowd)
+{
+    for (size_t i = 0; i < SESSIONS; i++) {
+        struct error error;
+        crowd->targets[i]->ops->clean_up(crowd->targets[i], false, &error);
+        speed_run_release(&crowd->runs[i]);
+        fake_target_free(crowd->fakes[i]);
+    }
+    result_release(&crowd->result);
+}
+
+/* Each session has files of its own; a sample is what all of them moved. */
+static void sessions_move_files_of_their_own(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < speed_test_count; t++) {
+        struct crowd crowd;
+        crowd_open(&crowd);
+        check(crowd_run(&crowd, speed_tests[t]->name, 1), "%s", crowd.error.message);
+        const struct result_case *result_case = crowd.result.cases[0];
+        assert_int_equal(crowd.result.case_count, 1);
+        assert_int_equal(result_case->test.sessions, SESSIONS);
+        assert_int_equal(result_case->test.size_bytes, SIZE);
+        assert_int_equal(result_case->sample_count, 3);
+        assert_true(result_case->ended);
+        for (uint32_t i = 0; i < 3; i++) {
+            assert_int_equal(result_case->samples[i].size_bytes, SESSIONS * SIZE);
+            assert_int_equal(result_case->samples[i].counts.bytes, SESSIONS * SIZE);
+        }
+        for (size_t i = 1; i < SESSIONS; i++) {
+            /* Only the first one looks for free space, for all of them. */
+            const char *log = crowd.fakes[0]->log;
+            assert_memory_equal(log, "free:1 ", 7);
+            assert_null(strstr(crowd.fakes[i]->log, "free"));
+            assert_string_equal(strstr(log, "create"), crowd.fakes[i]->log);
+        }
+        crowd_close(&crowd);
+    }
+}
+
+static void free_space_for_all_sessions(void **state)
+{
+    (void)state;
+    for (uint64_t missing = 0; missing < 2; missing++) {
+        struct crowd crowd;
+        crowd_open(&crowd);
+        crowd.fakes[0]->free_bytes[TARGET_FIRST] = SESSIONS * SIZE - missing;
+        assert_int_equal(crowd_run(&crowd, "Write", 0), missing == 0);
+        if (missing) {
+            check_error(&crowd.error, ERROR_LIMIT, "too little free space on the first volume");
+            assert_int_equal(crowd.result.case_count, 0);
+        }
+        crowd_close(&crowd);
+    }
+}
+
+/* Whichever call of the first or the last session fails: the error is told and noted, and the rest
+ * can be cleaned up. */
+static void any_failing_call_of_any_session_ends_it(void **state)
+{
+    (void)state;
+    for (size_t t = 0; t < speed_test_count; t++) {
+        const char *name = speed_tests[t]->name;
+        for (size_t broken = 0; broken < SESSIONS; broken += SESSIONS - 1) {
+            struct crowd crowd;
+            crowd_open(&crowd);
+            check(crowd_run(&crowd, name, 0), "%s: %s", name, crowd.error.message);
+            unsigned calls = crowd.fakes[broken]->calls;
+            crowd_close(&crowd);
+            for (unsigned k = 1; k <= calls; k++) {
+                crowd_open(&crowd);
+                crowd.fakes[broken]->fail_at = k;
+                check(!crowd_run(&crowd, name, 0), "%s: call %u failed unnoticed", name, k);
+                check_error(&crowd.error, ERROR_AFP, FAKE_MESSAGE);
+                check(crowd.fakes[broken]->calls == k, "%s: went on after call %u", name, k);
+                if (crowd.result.case_count > 0) {
+                    const struct result_case *result_case = crowd.result.cases[0];
+                    assert_false(result_case->ended);
+                    assert_string_equal(result_case->failure.message, crowd.error.message);
+                }
+                crowd_close(&crowd);
+            }
+        }
+    }
+}
+
+/* ---- What a case remembers ---- */
+
+/* One run that found its file in the client's cache makes the test warm. */
+static void caches(void **state)
+{
+    (void)state;
+    for (unsigned warm = 0; warm <= 3; warm++) {
+        struct bench bench;
+        bench_open(&bench);
+        bench.options.measure = (struct measure_plan){.warmups = 1, .iterations = 2};
+        bench.fake->cooled = CACHE_CLIENT_COLD;
+        bench.fake->warm_cool = warm;
+        RUN(&bench, "Read");
+        assert_int_equal(bench.result.cases[0]->cache,
+                         warm == 0 ? CACHE_CLIENT_COLD : CACHE_CLIENT_WARM);
+        bench_close(&bench);
+        bench_open(&bench);
+        RUN(&bench, "Write");
+        assert_int_equal(bench.result.cases[0]->cache, CACHE_UNKNOWN);
+        bench_close(&bench);
+    }
+}
+
+/* Of the measured runs, from submission to completion. */
+static void service_times(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench);
+    bench.options.measure = (struct measure_plan){.warmups = 2, .iterations = 3};
+    bench.fake->service_ns = 42;
+    RUN(&bench, "Copy");
+    const struct histogram *service = &bench.result.cases[0]->service;
+    assert_int_equal(service->count, 3 * 6);
+    assert_int_equal(service->minimum, 42);
+    assert_int_equal(service->maximum, 42);
+    bench_close(&bench);
+}
+
 /* ---- The table ---- */
 
 static void names(void **state)
@@ -517,8 +811,7 @@ static void nobody_observes(void **state)
     struct observer observer = {0};
     bench_open(&bench);
     bench.options.existing_file = "theirs";
-    assert_true(speed_test_run(&bench.run, speed_test_by_name("Write", 5), &bench.options,
-                               &bench.fake->target, &observer, &bench.error));
+    assert_true(bench_run_observed(&bench, "Write", &observer));
     bench_close(&bench);
 }
 
@@ -530,6 +823,7 @@ int main(void)
         cmocka_unit_test(the_server_copies_all),
         cmocka_unit_test(takes_the_chunk_asked_for),
         cmocka_unit_test(a_sparse_source_is_zeros),
+        cmocka_unit_test(the_payload_fits_both_chunks),
         cmocka_unit_test(an_existing_file_is_never_changed),
         cmocka_unit_test(an_existing_file_may_not_do),
         cmocka_unit_test(tests_that_make_their_own_file_say_so),
@@ -539,6 +833,11 @@ int main(void)
         cmocka_unit_test(any_failing_call_ends_it),
         cmocka_unit_test(a_failing_fill_says_so),
         cmocka_unit_test(wrong_bytes_are_found),
+        cmocka_unit_test(sessions_move_files_of_their_own),
+        cmocka_unit_test(free_space_for_all_sessions),
+        cmocka_unit_test(any_failing_call_of_any_session_ends_it),
+        cmocka_unit_test(caches),
+        cmocka_unit_test(service_times),
         cmocka_unit_test(names),
         cmocka_unit_test(nobody_observes),
     };

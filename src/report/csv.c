@@ -1,0 +1,169 @@
+#include "report/csv.h"
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "report/figures.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+static bool written(FILE *out, struct error *error)
+{
+    if (fflush(out) == 0 && !ferror(out)) {
+        return true;
+    }
+    return error_set_errno(error, errno, "cannot write the results");
+}
+
+static double size_mb(uint64_t size_bytes)
+{
+    return (double)size_bytes / (double)MIB;
+}
+
+static uint64_t whole_us(double nanoseconds)
+{
+    return (uint64_t)(nanoseconds / (double)NS_PER_US + 0.5);
+}
+
+static uint64_t total_bytes(const struct result_case *result_case)
+{
+    return result_case->test.size_bytes * result_case->test.sessions;
+}
+
+static bool on_begin(void *context, const struct result_case *result_case, struct error *error)
+{
+    struct csv_report *csv = context;
+    (void)result_case;
+    if (!csv->header_written) {
+        fputs("test_name,iteration,file_size_mb,microseconds,throughput_mbs\n", csv->out);
+        csv->header_written = true;
+    }
+    return written(csv->out, error);
+}
+
+static bool on_sample(void *context, const struct result_case *result_case,
+                      const struct sample *sample, struct error *error)
+{
+    struct csv_report *csv = context;
+    if (sample->warmup) {
+        return true;
+    }
+    fprintf(csv->out, "%s,%" PRIu32 ",%.3f,%" PRIu64 ",%.2f\n", result_case->test.name,
+            sample->number, size_mb(sample->size_bytes), whole_us((double)sample->duration_ns),
+            rate_mib((double)sample->size_bytes, (double)sample->duration_ns));
+    return written(csv->out, error);
+}
+
+static bool on_end(void *context, const struct result *result,
+                   const struct result_case *result_case, struct error *error)
+{
+    struct csv_report *csv = context;
+    struct stats_summary summary;
+    (void)result;
+    if (!case_summary(result_case, &summary, error)) {
+        return false;
+    }
+    if (summary.count < 2) {
+        return true;
+    }
+    const struct {
+        const char *name;
+        double duration_ns;
+        bool has_rate;
+    } rows[] = {{"mean", summary.mean, true},
+                {"median", summary.median, true},
+                {"stddev", summary.deviation, false},
+                {"min", summary.minimum, true},
+                {"max", summary.maximum, true}};
+    uint64_t bytes = total_bytes(result_case);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        fprintf(csv->out, "%s_%s,,%.3f,%" PRIu64 ",", result_case->test.name, rows[i].name,
+                size_mb(bytes), whole_us(rows[i].duration_ns));
+        if (rows[i].has_rate) {
+            fprintf(csv->out, "%.2f", rate_mib((double)bytes, rows[i].duration_ns));
+        }
+        fputc('\n', csv->out);
+    }
+    return written(csv->out, error);
+}
+
+/* Here min and max are of the throughput. */
+static bool write_summary_row(FILE *out, const struct result_case *result_case, struct error *error)
+{
+    struct stats_summary summary;
+    if (!case_summary(result_case, &summary, error)) {
+        return false;
+    }
+    if (summary.count == 0) {
+        return true;
+    }
+    uint64_t size = total_bytes(result_case);
+    double bytes = (double)size;
+    fprintf(out, "%" PRIu64 ",%.3f,%.2f,%.2f,%.2f,%.2f,%.1f,%.1f\n", size, size_mb(size),
+            rate_mib(bytes, summary.mean), rate_mib(bytes, summary.median),
+            rate_mib(bytes, summary.maximum), rate_mib(bytes, summary.minimum),
+            summary.deviation / (double)NS_PER_MS, summary.mean / (double)NS_PER_MS);
+    return true;
+}
+
+static bool write_summary_block(FILE *out, const struct result *result, const char *name,
+                                struct error *error)
+{
+    fprintf(out,
+            "\n# File Size Performance Summary for %s\n"
+            "file_size_bytes,file_size_mb,mean_throughput_mbs,median_throughput_mbs,"
+            "min_throughput_mbs,max_throughput_mbs,stddev_ms,mean_time_ms\n",
+            name);
+    for (size_t i = 0; i < result->case_count; i++) {
+        if (strcmp(result->cases[i]->test.name, name) == 0 &&
+            !write_summary_row(out, result->cases[i], error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void write_tcp_block(FILE *out, const struct result *result)
+{
+    struct tcp_row rows[TCP_ROW_LIMIT];
+    size_t count = tcp_rows(result, rows);
+    if (count > 0) {
+        fputs("\n# TCP Metrics Evolution Summary\nmetric,initial,final,delta\n", out);
+    }
+    for (size_t i = 0; i < count; i++) {
+        char initial[SCALED_TEXT_LENGTH];
+        char final[SCALED_TEXT_LENGTH];
+        char change[SCALED_TEXT_LENGTH];
+        int decimals = rows[i].decimals;
+        fprintf(out, "%s,%s,%s,%s\n", rows[i].key, scaled_text(rows[i].initial, decimals, initial),
+                scaled_text(rows[i].final, decimals, final),
+                scaled_text(rows[i].change, decimals, change));
+    }
+}
+
+static bool on_finish(void *context, const struct result *result, struct error *error)
+{
+    struct csv_report *csv = context;
+    const char *names[TEST_NAME_LIMIT];
+    if (!result->sweep) {
+        return written(csv->out, error);
+    }
+    size_t count = result_test_names(result, names);
+    for (size_t i = 0; i < count; i++) {
+        if (!write_summary_block(csv->out, result, names[i], error)) {
+            return false;
+        }
+    }
+    write_tcp_block(csv->out, result);
+    return written(csv->out, error);
+}
+
+struct observer csv_observer(struct csv_report *csv)
+{
+    return (struct observer){.on_begin = on_begin,
+                             .on_sample = on_sample,
+                             .on_end = on_end,
+                             .on_finish = on_finish,
+                             .context = csv};
+}

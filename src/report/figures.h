@@ -1,0 +1,49 @@
+/*
+ * figures.h - what the text and CSV reports both print: rates, sizes, and TCP's values at the
+ * beginning and end of everything. Pure.
+ */
+#ifndef AFPBENCH_REPORT_FIGURES_H
+#define AFPBENCH_REPORT_FIGURES_H
+
+#include "result/result.h"
+#include "stats/summary.h"
+
+/* What the monotonic clock can tell apart, for outliers. */
+#define CLOCK_FLOOR_NS 1000.0
+
+/* MiB/s; 0 for a duration of 0. */
+double rate_mib(double bytes, double duration_ns);
+
+/* The summary of a case's measured durations in nanoseconds. */
+bool case_summary(const struct result_case *result_case, struct stats_summary *summary,
+                  struct error *error);
+
+/* "4 KB", "64 MB": whole units, as Netatalk's tools print sizes. */
+#define SIZE_LABEL_LENGTH 24
+const char *size_label(uint64_t size_bytes, char label[SIZE_LABEL_LENGTH]);
+
+/* The tests that have a measured run, in Netatalk's fixed order (Read, Write, Copy, ServerCopy). */
+#define TEST_NAME_LIMIT 8
+size_t result_test_names(const struct result *result, const char *names[TEST_NAME_LIMIT]);
+
+/* One line of the TCP tables. Values are scaled integers; `decimals` of them are behind the point.
+ */
+struct tcp_row {
+    const char *key;   /* of the CSV block */
+    const char *label; /* of the text table */
+    const char *unit;  /* of the text table, with a leading space, or "" */
+    int decimals;
+    int64_t initial, final, change;
+};
+
+#define TCP_ROW_LIMIT 16
+
+/* From the first sample's beginning to the last one's end; rows that the kernel does not know are
+ * left out. */
+size_t tcp_rows(const struct result *result, struct tcp_row rows[TCP_ROW_LIMIT]);
+
+/* A scaled integer as text, without a negative zero. */
+#define SCALED_TEXT_LENGTH 32
+const char *scaled_text(int64_t value, int decimals, char text[SCALED_TEXT_LENGTH]);
+
+#endif

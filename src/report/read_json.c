@@ -1,0 +1,382 @@
+/* Our JSON document, doc/result.schema.json. What a comparison needs is checked by tables of keys;
+ * other keys may be there. */
+#include "base/clock.h"
+#include "base/memory.h"
+#include "report/json.h"
+#include "report/read_internal.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#define PLACE_LENGTH 128
+
+/* ---- Keys ---- */
+
+static bool is_any_text(const json_t *value)
+{
+    return json_is_string(value);
+}
+
+static bool is_text_or_null(const json_t *value)
+{
+    return json_is_string(value) || json_is_null(value);
+}
+
+static bool is_flag(const json_t *value)
+{
+    return json_is_boolean(value);
+}
+
+static bool is_count(const json_t *value)
+{
+    return json_is_integer(value) && json_integer_value(value) >= 0;
+}
+
+static bool is_positive(const json_t *value)
+{
+    return json_is_integer(value) && json_integer_value(value) >= 1;
+}
+
+static bool is_list(const json_t *value)
+{
+    return json_is_array(value);
+}
+
+static bool is_group(const json_t *value)
+{
+    return json_is_object(value);
+}
+
+enum kind { TEXT, TEXT_OR_NULL, FLAG, NUMBER, POSITIVE, LIST, GROUP };
+
+static const struct {
+    const char *expected;
+    bool (*holds)(const json_t *value);
+} kinds[] = {
+    [TEXT] = {"a text", is_any_text},
+    [TEXT_OR_NULL] = {"a text or null", is_text_or_null},
+    [FLAG] = {"true or false", is_flag},
+    [NUMBER] = {"a whole number from 0 on", is_count},
+    [POSITIVE] = {"a whole number from 1 on", is_positive},
+    [LIST] = {"an array", is_list},
+    [GROUP] = {"an object", is_group},
+};
+
+struct key {
+    const char *name;
+    enum kind kind;
+};
+
+enum { SCHEMA, SCHEMA_VERSION, COMPLETE, FAILURE, RUN, HOST, SERVER, CASES, DOCUMENT_KEYS };
+static const struct key document_keys[DOCUMENT_KEYS] = {
+    [SCHEMA] = {"schema", TEXT},     [SCHEMA_VERSION] = {"schema_version", NUMBER},
+    [COMPLETE] = {"complete", FLAG}, [FAILURE] = {"failure", TEXT_OR_NULL},
+    [RUN] = {"run", GROUP},          [HOST] = {"host", GROUP},
+    [SERVER] = {"server", GROUP},    [CASES] = {"cases", LIST},
+};
+
+enum { PROGRAM, VERSION, ARGUMENTS, STARTED, RUN_KEYS };
+static const struct key run_keys[RUN_KEYS] = {
+    [PROGRAM] = {"program", TEXT},
+    [VERSION] = {"version", TEXT},
+    [ARGUMENTS] = {"arguments", LIST},
+    [STARTED] = {"started", TEXT},
+};
+
+enum { KERNEL, MACHINE, CPU, CPU_COUNT, HOST_KEYS };
+static const struct key host_keys[HOST_KEYS] = {
+    [KERNEL] = {"kernel", TEXT},
+    [MACHINE] = {"machine", TEXT},
+    [CPU] = {"cpu", TEXT},
+    [CPU_COUNT] = {"cpu_count", NUMBER},
+};
+
+enum { MACHINE_TYPE, QUANTUM_OFFERED, AFP_VERSION, SERVER_KEYS };
+static const struct key server_keys[SERVER_KEYS] = {
+    [MACHINE_TYPE] = {"machine_type", TEXT},
+    [QUANTUM_OFFERED] = {"quantum_offered_bytes", NUMBER},
+    [AFP_VERSION] = {"afp_version", TEXT_OR_NULL},
+};
+
+enum {
+    CASE_TEST,
+    CASE_SIZE,
+    CASE_CHUNK,
+    CASE_SPARSE,
+    CASE_OUTSTANDING,
+    CASE_INTERLEAVED,
+    CASE_SESSIONS,
+    CASE_COMPLETE,
+    CASE_FAILURE,
+    CASE_SAMPLES,
+    CASE_KEYS
+};
+static const struct key case_keys[CASE_KEYS] = {
+    [CASE_TEST] = {"test", TEXT},
+    [CASE_SIZE] = {"size_bytes", POSITIVE},
+    [CASE_CHUNK] = {"chunk_bytes", POSITIVE},
+    [CASE_SPARSE] = {"sparse", FLAG},
+    [CASE_OUTSTANDING] = {"outstanding", POSITIVE},
+    [CASE_INTERLEAVED] = {"interleaved", FLAG},
+    [CASE_SESSIONS] = {"sessions", POSITIVE},
+    [CASE_COMPLETE] = {"complete", FLAG},
+    [CASE_FAILURE] = {"failure", TEXT_OR_NULL},
+    [CASE_SAMPLES] = {"samples", LIST},
+};
+
+enum { SAMPLE_NUMBER, SAMPLE_WARMUP, SAMPLE_DURATION, SAMPLE_BYTES, SAMPLE_REQUESTS, SAMPLE_KEYS };
+static const struct key sample_keys[SAMPLE_KEYS] = {
+    [SAMPLE_NUMBER] = {"number", POSITIVE},      [SAMPLE_WARMUP] = {"warmup", FLAG},
+    [SAMPLE_DURATION] = {"duration_ns", NUMBER}, [SAMPLE_BYTES] = {"bytes", NUMBER},
+    [SAMPLE_REQUESTS] = {"requests", GROUP},
+};
+
+enum { REQUESTS_FLUSH, REQUEST_KEYS };
+static const struct key request_keys[REQUEST_KEYS] = {[REQUESTS_FLUSH] = {"flush", NUMBER}};
+
+/* Takes the keys of an object, all of which must be there with the right kind of value. `place` is
+ * what leads to the object: "cases[2]", or "" for the document. */
+static bool take(const json_t *object, const char *place, const struct key *keys, size_t count,
+                 const json_t **values, struct error *error)
+{
+    const char *dot = place[0] != '\0' ? "." : "";
+    if (!json_is_object(object)) {
+        return error_set(error, ERROR_CONTENT, 0, "%s: expected an object", place);
+    }
+    for (size_t i = 0; i < count; i++) {
+        values[i] = json_object_get(object, keys[i].name);
+        if (values[i] == NULL || !kinds[keys[i].kind].holds(values[i])) {
+            return error_set(error, ERROR_CONTENT, 0, "%s%s%s: expected %s%s", place, dot,
+                             keys[i].name, kinds[keys[i].kind].expected,
+                             values[i] == NULL ? ", but it is not there" : "");
+        }
+    }
+    return true;
+}
+
+static uint64_t number(const json_t *value)
+{
+    return (uint64_t)json_integer_value(value);
+}
+
+/* ---- Conditions ---- */
+
+static bool set_text(char **field, const char *text, struct error *error)
+{
+    memory_release(*field);
+    *field = memory_copy_string(text);
+    return *field != NULL || memory_error(error, "for a stored result");
+}
+
+static bool set_number(char **field, const json_t *value, struct error *error)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%" PRIu64, number(value));
+    return set_text(field, text, error);
+}
+
+/* The document names the sink only among the arguments: --sink WORD or --sink=WORD, where --sin is
+ * the shortest form that getopt takes. */
+static const char *find_sink(const json_t *arguments)
+{
+    static const char option[] = "--sink";
+    const char *sink = "copy";
+    for (size_t i = 0; i < json_array_size(arguments); i++) {
+        const char *argument = json_string_value(json_array_get(arguments, i));
+        size_t length = argument != NULL ? strcspn(argument, "=") : 0;
+        if (length < sizeof option - 2 || strncmp(argument, option, length) != 0) {
+            continue;
+        }
+        const char *word = argument[length] == '='
+                               ? argument + length + 1
+                               : json_string_value(json_array_get(arguments, i + 1));
+        sink = word != NULL ? word : sink;
+    }
+    return sink;
+}
+
+static bool read_conditions(const json_t *const *document, struct stored_result *result,
+                            struct error *error)
+{
+    const json_t *run[RUN_KEYS];
+    const json_t *host[HOST_KEYS];
+    const json_t *server[SERVER_KEYS];
+    if (!take(document[RUN], "run", run_keys, RUN_KEYS, run, error) ||
+        !take(document[HOST], "host", host_keys, HOST_KEYS, host, error) ||
+        !take(document[SERVER], "server", server_keys, SERVER_KEYS, server, error)) {
+        return false;
+    }
+    const char *version = json_string_value(server[AFP_VERSION]);
+    char **conditions = result->conditions;
+    result->has_conditions = true;
+    return set_text(&result->started, json_string_value(run[STARTED]), error) &&
+           set_text(&conditions[STORED_KERNEL], json_string_value(host[KERNEL]), error) &&
+           set_text(&conditions[STORED_MACHINE], json_string_value(host[MACHINE]), error) &&
+           set_text(&conditions[STORED_CPU], json_string_value(host[CPU]), error) &&
+           set_number(&conditions[STORED_CPU_COUNT], host[CPU_COUNT], error) &&
+           set_text(&conditions[STORED_SERVER_TYPE], json_string_value(server[MACHINE_TYPE]),
+                    error) &&
+           set_number(&conditions[STORED_QUANTUM], server[QUANTUM_OFFERED], error) &&
+           set_text(&conditions[STORED_AFP_VERSION], version != NULL ? version : "none", error) &&
+           set_text(&conditions[STORED_SINK], find_sink(run[ARGUMENTS]), error);
+}
+
+/* The first reason that there is, from the whole or from a case. */
+static bool note_incomplete(const json_t *complete, const json_t *failure,
+                            struct stored_result *result, struct error *error)
+{
+    const char *reason = json_string_value(failure);
+    if (json_is_true(complete)) {
+        return true;
+    }
+    result->incomplete = true;
+    return reason == NULL || result->why_incomplete != NULL ||
+           set_text(&result->why_incomplete, reason, error);
+}
+
+/* ---- Cases ---- */
+
+/* Adds the measured samples of a case; says whether one of them flushed. */
+static bool read_samples(const json_t *samples, const char *place, struct stored_result *result,
+                         struct stored_case *stored_case, bool *flushed, struct error *error)
+{
+    *flushed = false;
+    for (size_t i = 0; i < json_array_size(samples); i++) {
+        const json_t *sample[SAMPLE_KEYS];
+        const json_t *requests[REQUEST_KEYS] = {NULL};
+        char here[PLACE_LENGTH];
+        char inside[PLACE_LENGTH + 16];
+        snprintf(here, sizeof here, "%.60s.samples[%zu]", place, i);
+        snprintf(inside, sizeof inside, "%s.requests", here);
+        if (!take(json_array_get(samples, i), here, sample_keys, SAMPLE_KEYS, sample, error) ||
+            !take(sample[SAMPLE_REQUESTS], inside, request_keys, REQUEST_KEYS, requests, error)) {
+            return false;
+        }
+        if (json_is_true(sample[SAMPLE_WARMUP])) {
+            continue;
+        }
+        *flushed = *flushed || number(requests[REQUESTS_FLUSH]) > 0;
+        double duration_ns = (double)number(sample[SAMPLE_DURATION]);
+        if (!stored_result_add_run(result, stored_case, duration_ns, error)) {
+            return error_prefix(error, "%s", here);
+        }
+    }
+    return true;
+}
+
+/* A test and size that ran twice (-f Read,Read) is one case with the runs of both. */
+static bool set_case(struct stored_case *stored_case, bool is_new, uint64_t run_bytes,
+                     const uint64_t *conditions, const char *place, struct error *error)
+{
+    size_t size = sizeof stored_case->conditions;
+    if (!is_new && memcmp(stored_case->conditions, conditions, size) != 0) {
+        return error_set(error, ERROR_CONTENT, 0,
+                         "%s: expected the conditions of the earlier case of this test and size",
+                         place);
+    }
+    memcpy(stored_case->conditions, conditions, size);
+    stored_case->size_exact = true;
+    stored_case->run_bytes = run_bytes;
+    return true;
+}
+
+static bool read_case(const json_t *object, size_t index, struct stored_result *result,
+                      struct error *error)
+{
+    const json_t *values[CASE_KEYS];
+    char place[PLACE_LENGTH];
+    uint64_t run_bytes;
+    snprintf(place, sizeof place, "cases[%zu]", index);
+    if (!take(object, place, case_keys, CASE_KEYS, values, error)) {
+        return false;
+    }
+    const char *test = json_string_value(values[CASE_TEST]);
+    if (!stored_test_name_ok(test, strlen(test))) {
+        return error_set(error, ERROR_CONTENT, 0, "%s.test: expected the name of a test", place);
+    }
+    uint64_t size_bytes = number(values[CASE_SIZE]);
+    if (__builtin_mul_overflow(size_bytes, number(values[CASE_SESSIONS]), &run_bytes)) {
+        return error_set(error, ERROR_CONTENT, 0, "%s.sessions: size_bytes times that is too large",
+                         place);
+    }
+    size_t cases_before = result->case_count;
+    struct stored_case *stored_case =
+        stored_result_case(result, test, strlen(test), size_bytes, error);
+    if (stored_case == NULL) {
+        return error_prefix(error, "%s", place);
+    }
+    bool flushed;
+    bool is_new = result->case_count > cases_before;
+    if (!read_samples(values[CASE_SAMPLES], place, result, stored_case, &flushed, error)) {
+        return false;
+    }
+    const uint64_t conditions[STORED_CASE_CONDITIONS] = {
+        [STORED_CHUNK] = number(values[CASE_CHUNK]),
+        [STORED_OUTSTANDING] = number(values[CASE_OUTSTANDING]),
+        [STORED_INTERLEAVED] = json_is_true(values[CASE_INTERLEAVED]),
+        [STORED_SESSIONS] = number(values[CASE_SESSIONS]),
+        [STORED_SPARSE] = json_is_true(values[CASE_SPARSE]),
+        [STORED_FLUSHED] = flushed,
+    };
+    return set_case(stored_case, is_new, run_bytes, conditions, place, error) &&
+           note_incomplete(values[CASE_COMPLETE], values[CASE_FAILURE], result, error);
+}
+
+/* ---- The document ---- */
+
+static bool read_document(const json_t *root, struct stored_result *result, struct error *error)
+{
+    const json_t *document[DOCUMENT_KEYS];
+    /* The version first: another one may have other keys. */
+    if (!take(root, "", document_keys, SCHEMA_VERSION + 1, document, error)) {
+        return false;
+    }
+    if (strcmp(json_string_value(document[SCHEMA]), RESULT_SCHEMA_NAME) != 0) {
+        return error_set(error, ERROR_CONTENT, 0, "schema: expected \"" RESULT_SCHEMA_NAME "\"");
+    }
+    if (number(document[SCHEMA_VERSION]) != RESULT_SCHEMA_VERSION) {
+        return error_set(error, ERROR_CONTENT, 0, "schema_version: expected %d, not %" PRIu64,
+                         RESULT_SCHEMA_VERSION, number(document[SCHEMA_VERSION]));
+    }
+    if (!take(root, "", document_keys, DOCUMENT_KEYS, document, error) ||
+        !read_conditions(document, result, error) ||
+        !note_incomplete(document[COMPLETE], document[FAILURE], result, error)) {
+        return false;
+    }
+    for (size_t i = 0; i < json_array_size(document[CASES]); i++) {
+        if (!read_case(json_array_get(document[CASES], i), i, result, error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool recognises(const struct input *input)
+{
+    for (size_t i = 0; i < input->size; i++) {
+        if (strchr(" \t\r\n", input->bytes[i]) == NULL || input->bytes[i] == '\0') {
+            return input->bytes[i] == '{';
+        }
+    }
+    return false;
+}
+
+static bool read_json(const struct input *input, struct stored_result *result, struct error *error)
+{
+    json_error_t where;
+    json_t *root = json_loadb(input->bytes, input->size, JSON_REJECT_DUPLICATES, &where);
+    if (root == NULL) {
+        /* jansson goes on with what it stumbled over, which may be unprintable. */
+        const char *near = strstr(where.text, " near ");
+        int length = near != NULL ? (int)(near - where.text) : (int)strlen(where.text);
+        return error_set(error, ERROR_CONTENT, 0, "line %d, column %d: expected JSON: %.*s",
+                         where.line, where.column, length, where.text);
+    }
+    bool ok = read_document(root, result, error);
+    json_decref(root);
+    return ok;
+}
+
+const struct result_reader json_result_reader = {"afpbench JSON", recognises, read_json};

@@ -1,0 +1,213 @@
+#include "report/read_result.h"
+
+#include "base/memory.h"
+#include "base/units.h"
+#include "report/read_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *const stored_condition_names[STORED_CONDITIONS] = {
+    [STORED_KERNEL] = "kernel",
+    [STORED_MACHINE] = "machine",
+    [STORED_CPU] = "CPU",
+    [STORED_CPU_COUNT] = "CPU count",
+    [STORED_SERVER_TYPE] = "server machine type",
+    [STORED_QUANTUM] = "quantum offered in bytes",
+    [STORED_AFP_VERSION] = "AFP version",
+    [STORED_SINK] = "sink",
+};
+
+const struct stored_case_condition_row stored_case_condition_rows[STORED_CASE_CONDITIONS] = {
+    [STORED_CHUNK] = {"chunk in bytes", false},     [STORED_OUTSTANDING] = {"outstanding", false},
+    [STORED_INTERLEAVED] = {"interleaved", true},   [STORED_SESSIONS] = {"sessions", false},
+    [STORED_SPARSE] = {"sparse source file", true}, [STORED_FLUSHED] = {"flush", true},
+};
+
+/* The order matters: the strict CSV goes before the one that may be anywhere in a log. */
+static const struct result_reader *const readers[] = {
+    &json_result_reader, &csv_result_reader, &netatalk_result_reader, &summary_result_reader};
+
+/* ---- The model ---- */
+
+/* The alphabet is ASCII whatever the locale says. */
+static bool is_letter(char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+bool stored_test_name_ok(const char *name, size_t length)
+{
+    if (length == 0 || length >= STORED_TEST_LENGTH || !is_letter(name[0])) {
+        return false;
+    }
+    for (size_t i = 1; i < length; i++) {
+        if (!is_letter(name[i]) && !(name[i] >= '0' && name[i] <= '9')) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_case(const struct stored_case *stored_case, const char *test, size_t test_length,
+                    uint64_t size_bytes)
+{
+    return stored_case->size_bytes == size_bytes &&
+           strncmp(stored_case->test, test, test_length) == 0 &&
+           stored_case->test[test_length] == '\0';
+}
+
+/* The items with room for one more, moved perhaps; NULL without memory, and they stay. */
+static void *grown(void *items, size_t *capacity, size_t count, size_t item_size)
+{
+    if (count < *capacity) {
+        return items;
+    }
+    size_t larger = *capacity > 0 ? *capacity * 2 : 16;
+    void *moved = memory_resize(items, larger, item_size);
+    *capacity = moved != NULL ? larger : *capacity;
+    return moved;
+}
+
+struct stored_case *stored_result_case(struct stored_result *result, const char *test,
+                                       size_t test_length, uint64_t size_bytes, struct error *error)
+{
+    for (size_t i = result->case_count; i-- > 0;) {
+        if (is_case(&result->cases[i], test, test_length, size_bytes)) {
+            return &result->cases[i];
+        }
+    }
+    if (result->case_count >= STORED_CASE_LIMIT) {
+        error_set(error, ERROR_LIMIT, 0, "more than %d tests and sizes", STORED_CASE_LIMIT);
+        return NULL;
+    }
+    struct stored_case *cases =
+        grown(result->cases, &result->case_capacity, result->case_count, sizeof *cases);
+    if (cases == NULL) {
+        memory_error(error, "for a stored result");
+        return NULL;
+    }
+    result->cases = cases;
+    struct stored_case *added = &result->cases[result->case_count++];
+    *added = (struct stored_case){.size_bytes = size_bytes, .run_bytes = size_bytes};
+    memcpy(added->test, test, test_length);
+    return added;
+}
+
+bool stored_result_add_run(struct stored_result *result, struct stored_case *stored_case,
+                           double duration_ns, struct error *error)
+{
+    if (result->run_count >= STORED_RUN_LIMIT) {
+        return error_set(error, ERROR_LIMIT, 0, "more than %d runs", STORED_RUN_LIMIT);
+    }
+    double *durations_ns = grown(stored_case->durations_ns, &stored_case->capacity,
+                                 stored_case->count, sizeof *durations_ns);
+    if (durations_ns == NULL) {
+        return memory_error(error, "for a stored result");
+    }
+    stored_case->durations_ns = durations_ns;
+    stored_case->durations_ns[stored_case->count++] = duration_ns;
+    result->run_count++;
+    return true;
+}
+
+void stored_result_release(struct stored_result *result)
+{
+    for (size_t i = 0; i < result->case_count; i++) {
+        memory_release(result->cases[i].durations_ns);
+    }
+    for (size_t i = 0; i < STORED_CONDITIONS; i++) {
+        memory_release(result->conditions[i]);
+    }
+    memory_release(result->cases);
+    memory_release(result->started);
+    memory_release(result->why_incomplete);
+    *result = (struct stored_result){0};
+}
+
+uint64_t stored_size_thousandths(uint64_t size_bytes)
+{
+    uint64_t whole = size_bytes / MIB * 1000;
+    uint64_t rest = size_bytes % MIB * 1000;
+    uint64_t thousandths = whole + rest / MIB;
+    uint64_t fraction = rest % MIB * 2;
+    bool up = fraction > MIB || (fraction == MIB && thousandths % 2 == 1);
+    return thousandths + up;
+}
+
+bool stored_case_matches(const struct stored_case *a, const struct stored_case *b)
+{
+    if (strcmp(a->test, b->test) != 0) {
+        return false;
+    }
+    if (a->size_exact && b->size_exact) {
+        return a->size_bytes == b->size_bytes;
+    }
+    return stored_size_thousandths(a->size_bytes) == stored_size_thousandths(b->size_bytes);
+}
+
+/* ---- Reading ---- */
+
+bool read_result_buffer(const char *name, const char *bytes, size_t size,
+                        struct stored_result *result, struct error *error)
+{
+    struct input input = {name, bytes, size};
+    *result = (struct stored_result){0};
+    if (size > STORED_FILE_LIMIT) {
+        return error_set(error, ERROR_LIMIT, 0, "%s: a result has at most %d MiB", name,
+                         (int)(STORED_FILE_LIMIT / MIB));
+    }
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
+        if (readers[i]->recognises(&input)) {
+            result->format = readers[i]->name;
+            return readers[i]->read(&input, result, error) || error_prefix(error, "%s", name);
+        }
+    }
+    return error_set(error, ERROR_CONTENT, 0,
+                     "%s is no result: expected the JSON of afp_speedtest -j, or the CSV of "
+                     "afp_speedtest -c (ours or Netatalk's)",
+                     name);
+}
+
+/* Appends what is left of the file to a growing block. */
+static bool read_all(int file, char **bytes, size_t *size, struct error *error)
+{
+    size_t capacity = 0;
+    for (;;) {
+        if (*size == capacity) {
+            capacity = capacity > 0 ? capacity * 2 : 64 * KIB;
+            char *larger = memory_resize(*bytes, capacity, 1);
+            if (larger == NULL) {
+                return memory_error(error, "for a stored result");
+            }
+            *bytes = larger;
+        }
+        ssize_t got = read(file, *bytes + *size, capacity - *size);
+        if (got < 0 && errno != EINTR) {
+            return error_set_errno(error, errno, "cannot read it");
+        }
+        *size += got > 0 ? (size_t)got : 0;
+        if (got == 0 || *size > STORED_FILE_LIMIT) {
+            return true; /* the size is judged by read_result_buffer() */
+        }
+    }
+}
+
+bool read_result_file(const char *path, struct stored_result *result, struct error *error)
+{
+    *result = (struct stored_result){0};
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return error_set_errno(error, errno, "cannot open '%s'", path);
+    }
+    char *bytes = NULL;
+    size_t size = 0;
+    bool ok = read_all(file, &bytes, &size, error) || error_prefix(error, "%s", path);
+    close(file);
+    ok = ok && read_result_buffer(path, bytes, size, result, error);
+    memory_release(bytes);
+    return ok;
+}

@@ -1,0 +1,264 @@
+#include "report/text_statistics.h"
+
+#include "base/clock.h"
+#include "report/figures.h"
+#include "result/shares.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define MICRO                                                                                      \
+    "\u03bc"                                                                                       \
+    "s"
+
+/* ---- The block after a test ---- */
+
+static double us(double nanoseconds)
+{
+    return nanoseconds / (double)NS_PER_US;
+}
+
+static void time_line(FILE *out, const char *label, double duration_ns, double bytes)
+{
+    if (duration_ns < (double)NS_PER_US) {
+        fprintf(out, "%-15s <1 " MICRO " (too fast to measure)\n", label);
+    } else {
+        fprintf(out, "%-15s %.0f " MICRO " (%.2f MB/s)\n", label, us(duration_ns),
+                rate_mib(bytes, duration_ns));
+    }
+}
+
+static void times(FILE *out, const struct stats_summary *summary, double bytes)
+{
+    time_line(out, "Mean:", summary->mean, bytes);
+    if (summary->count > 1) {
+        fprintf(out, "%-15s %.0f to %.0f " MICRO " (%.2f to %.2f MB/s)\n",
+                "95% of mean:", us(summary->mean_low), us(summary->mean_high),
+                rate_mib(bytes, summary->mean_high), rate_mib(bytes, summary->mean_low));
+    }
+    time_line(out, "Median:", summary->median, bytes);
+    if (summary->has_deviation) {
+        fprintf(out, "%-15s %.0f " MICRO " (%.2f%%)\n", "Std Dev:", us(summary->deviation),
+                summary->mean > 0 ? 100 * summary->deviation / summary->mean : 0);
+    }
+    time_line(out, "Min:", summary->minimum, bytes);
+    time_line(out, "Max:", summary->maximum, bytes);
+    if (summary->count >= 20) {
+        time_line(out, "P95:", summary->p95, bytes);
+    }
+    if (summary->outliers > 0) {
+        fprintf(out, "%-15s %zu of %zu runs stand out; none is left out\n",
+                "Outliers:", summary->outliers, summary->count);
+    }
+}
+
+static void requests(FILE *out, const struct sample *sample)
+{
+    fprintf(out, "%-15s ", "Requests:");
+    const char *separator = "";
+    for (size_t kind = 0; kind < REQUEST_KINDS; kind++) {
+        if (sample->counts.requests[kind] > 0) {
+            fprintf(out, "%s%" PRIu64 " %s", separator, sample->counts.requests[kind],
+                    request_kind_names[kind]);
+            separator = ", ";
+        }
+    }
+    fprintf(out, " a run, %" PRIu64 " runt%s, %" PRIu64 " round trips\n", sample->counts.runts,
+            sample->counts.runts == 1 ? "" : "s", sample->counts.round_trips);
+}
+
+static void service_times(FILE *out, const struct histogram *service)
+{
+    if (service->count > 0) {
+        fprintf(out, "%-15s median %.0f, p95 %.0f, p99 %.0f, max %.0f " MICRO " a request\n",
+                "Service time:", us((double)histogram_percentile(service, 0.5)),
+                us((double)histogram_percentile(service, 0.95)),
+                us((double)histogram_percentile(service, 0.99)), us((double)service->maximum));
+    }
+}
+
+/* The sentence that says where the time went. */
+static void shares(FILE *out, const struct result_case *result_case)
+{
+    uint64_t shares_ns[SHARES];
+    uint64_t sum = 0;
+    case_shares(result_case, shares_ns);
+    for (size_t i = 0; i < SHARES; i++) {
+        sum += shares_ns[i];
+    }
+    if (sum == 0) {
+        return;
+    }
+    double percent[SHARES];
+    for (size_t i = 0; i < SHARES; i++) {
+        percent[i] = 100 * (double)shares_ns[i] / (double)sum;
+    }
+    fprintf(out,
+            "%-15s %.1f%% the receive window, %.1f%% the send buffer, %.1f%% the server, "
+            "%.1f%% our own CPU, %.1f%% the rest\n",
+            "Time went to:", percent[SHARE_RECEIVE_WINDOW], percent[SHARE_SEND_BUFFER],
+            percent[SHARE_SERVER], percent[SHARE_CLIENT_CPU], percent[SHARE_REST]);
+}
+
+static void session_rates(FILE *out, const struct result_case *result_case)
+{
+    uint32_t sessions = result_case->test.sessions;
+    for (uint32_t session = 0; sessions > 1 && session < sessions; session++) {
+        double sum = 0;
+        uint32_t runs = 0;
+        for (uint32_t i = 0; i < result_case->sample_count; i++) {
+            if (!result_case->samples[i].warmup) {
+                sum += (double)result_case->session_ns[(size_t)i * sessions + session];
+                runs++;
+            }
+        }
+        char label[24];
+        snprintf(label, sizeof label, "Session %u:", (unsigned)session + 1);
+        time_line(out, label, sum / (double)runs, (double)result_case->test.size_bytes);
+    }
+}
+
+static const char *const cache_lines[] = {
+    [CACHE_SERVER_WARM] = "Server cache:   warm: the file was just written",
+    [CACHE_CLIENT_COLD] = "Client cache:   cold: dropped before each run",
+    [CACHE_CLIENT_WARM] = "Client cache:   warm: this is memory's speed, not the file system's",
+    [CACHE_BYPASSED] = "Client cache:   bypassed (O_DIRECT)",
+};
+
+bool text_statistics_block(FILE *out, const struct result_case *result_case, struct error *error)
+{
+    struct stats_summary summary;
+    char label[SIZE_LABEL_LENGTH];
+    size_t count;
+    const struct sample *measured = result_measured(result_case, &count);
+    const struct test_case *test = &result_case->test;
+    if (!case_summary(result_case, &summary, error)) {
+        return false;
+    }
+    if (count == 0) {
+        return true;
+    }
+    fprintf(out, "\n===== Statistics for %s =====\n", test->name);
+    fprintf(out, "%-15s %s\n", "File Size:", size_label(test->size_bytes, label));
+    fprintf(out, "%-15s %zu\n", "Iterations:", count);
+    times(out, &summary, (double)test->size_bytes * test->sessions);
+    requests(out, measured);
+    service_times(out, &result_case->service);
+    shares(out, result_case);
+    if (cache_lines[result_case->cache] != NULL) {
+        fprintf(out, "%s\n", cache_lines[result_case->cache]);
+    }
+    session_rates(out, result_case);
+    fputc('\n', out);
+    return true;
+}
+
+/* ---- The tables at the end ---- */
+
+static void rule(FILE *out, const char *left, const char *right, int width)
+{
+    fputs(left, out);
+    for (int i = 0; i < width; i++) {
+        fputs("\u2550", out);
+    }
+    fprintf(out, "%s\n", right);
+}
+
+static void heading(FILE *out, const char *text, int indent, int width)
+{
+    fprintf(out, "\u2551%*s%-*s\u2551\n", indent, "", width - indent, text);
+}
+
+/* Widths and indents are those of Netatalk's tables. */
+#define SIZE_TABLE_WIDTH  86
+#define SIZE_TABLE_INDENT 22
+#define TCP_TABLE_WIDTH   73
+#define TCP_TABLE_INDENT  17
+
+static bool size_row(FILE *out, const struct result_case *result_case, struct error *error)
+{
+    struct stats_summary summary;
+    char label[SIZE_LABEL_LENGTH];
+    if (!case_summary(result_case, &summary, error)) {
+        return false;
+    }
+    double bytes = (double)result_case->test.size_bytes * result_case->test.sessions;
+    fprintf(out,
+            "\u2551 %8s \u2502 %10.2f \u2502 %12.2f \u2502 %9.2f \u2502 %9.2f \u2502 %10.1f \u2502 "
+            "%8.1f \u2551\n",
+            size_label(result_case->test.size_bytes, label), rate_mib(bytes, summary.mean),
+            rate_mib(bytes, summary.median), rate_mib(bytes, summary.maximum),
+            rate_mib(bytes, summary.minimum), summary.deviation / (double)NS_PER_MS,
+            summary.mean / (double)NS_PER_MS);
+    return true;
+}
+
+static bool size_table(FILE *out, const struct result *result, const char *name,
+                       struct error *error)
+{
+    char title[80];
+    snprintf(title, sizeof title, "File Size Performance Summary for %s", name);
+    rule(out, "\u2554", "\u2557", SIZE_TABLE_WIDTH);
+    heading(out, title, SIZE_TABLE_INDENT, SIZE_TABLE_WIDTH);
+    rule(out, "\u2560", "\u2563", SIZE_TABLE_WIDTH);
+    fputs("\u2551     Size \u2502 Mean(MB/s) \u2502 Median(MB/s) \u2502 Min(MB/s) \u2502 Max(MB/s) "
+          "\u2502 StdDev(ms) \u2502 Mean(ms) \u2551\n",
+          out);
+    rule(out, "\u2560", "\u2563", SIZE_TABLE_WIDTH);
+    for (size_t i = 0; i < result->case_count; i++) {
+        const struct result_case *result_case = result->cases[i];
+        size_t count;
+        result_measured(result_case, &count);
+        if (strcmp(result_case->test.name, name) == 0 && count > 0 &&
+            !size_row(out, result_case, error)) {
+            return false;
+        }
+    }
+    rule(out, "\u255a", "\u255d", SIZE_TABLE_WIDTH);
+    return true;
+}
+
+static void tcp_table(FILE *out, const struct result *result)
+{
+    struct tcp_row rows[TCP_ROW_LIMIT];
+    size_t count = tcp_rows(result, rows);
+    if (count == 0) {
+        return;
+    }
+    fputc('\n', out);
+    rule(out, "\u2554", "\u2557", TCP_TABLE_WIDTH);
+    heading(out, "TCP Metrics Evolution Across All Tests", TCP_TABLE_INDENT, TCP_TABLE_WIDTH);
+    rule(out, "\u2560", "\u2563", TCP_TABLE_WIDTH);
+    fprintf(out, "\u2551 %-24s \u2502 %13s \u2502 %13s \u2502      Total \u0394 \u2551\n", "Metric",
+            "Initial", "Final");
+    rule(out, "\u2560", "\u2563", TCP_TABLE_WIDTH);
+    for (size_t i = 0; i < count; i++) {
+        const int64_t values[] = {rows[i].initial, rows[i].final, rows[i].change};
+        char cells[3][SCALED_TEXT_LENGTH + 8];
+        for (size_t j = 0; j < 3; j++) {
+            char number[SCALED_TEXT_LENGTH];
+            snprintf(cells[j], sizeof cells[j], "%s%s",
+                     scaled_text(values[j], rows[i].decimals, number), rows[i].unit);
+        }
+        fprintf(out, "\u2551 %-24s \u2502 %13s \u2502 %13s \u2502 %12s \u2551\n", rows[i].label,
+                cells[0], cells[1], cells[2]);
+    }
+    rule(out, "\u255a", "\u255d", TCP_TABLE_WIDTH);
+}
+
+bool text_statistics_tables(FILE *out, const struct result *result, struct error *error)
+{
+    const char *names[TEST_NAME_LIMIT];
+    size_t count = result_test_names(result, names);
+    for (size_t i = 0; i < count; i++) {
+        fputs(i > 0 ? "\n" : "", out);
+        if (!size_table(out, result, names[i], error)) {
+            return false;
+        }
+    }
+    tcp_table(out, result);
+    if (result->conditions.warning[0] != '\0') {
+        fprintf(out, "\nNote: %s\n", result->conditions.warning);
+    }
+    return true;
+}

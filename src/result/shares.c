@@ -1,0 +1,91 @@
+#include "result/shares.h"
+
+#include "base/clock.h"
+
+const char *const share_names[SHARES] = {
+    [SHARE_RECEIVE_WINDOW] = "receive_window",
+    [SHARE_SEND_BUFFER] = "send_buffer",
+    [SHARE_SERVER] = "server",
+    [SHARE_CLIENT_CPU] = "client_cpu",
+    [SHARE_REST] = "rest",
+};
+
+const char *const wire_count_names[WIRE_COUNTS] = {
+    [WIRE_SENT_BYTES] = "sent_bytes",
+    [WIRE_RECEIVED_BYTES] = "received_bytes",
+    [WIRE_SEGMENTS_OUT] = "segments_out",
+    [WIRE_SEGMENTS_IN] = "segments_in",
+    [WIRE_DATA_SEGMENTS_OUT] = "data_segments_out",
+    [WIRE_DATA_SEGMENTS_IN] = "data_segments_in",
+};
+
+static const enum tcp_field_id wire_fields[WIRE_COUNTS] = {
+    [WIRE_SENT_BYTES] = TCP_BYTES_SENT,
+    [WIRE_RECEIVED_BYTES] = TCP_BYTES_RECEIVED,
+    [WIRE_SEGMENTS_OUT] = TCP_SEGMENTS_OUT,
+    [WIRE_SEGMENTS_IN] = TCP_SEGMENTS_IN,
+    [WIRE_DATA_SEGMENTS_OUT] = TCP_DATA_SEGMENTS_OUT,
+    [WIRE_DATA_SEGMENTS_IN] = TCP_DATA_SEGMENTS_IN,
+};
+
+/* Takes at most what is left. */
+static uint64_t take(uint64_t *left, uint64_t wanted)
+{
+    uint64_t taken = wanted < *left ? wanted : *left;
+    *left -= taken;
+    return taken;
+}
+
+/* The smallest RTT is the way without queues; older kernels have only the smoothed one. */
+static uint64_t travelling_ns(const struct tcp_snapshot *tcp, uint64_t round_trips)
+{
+    uint64_t rtt_us;
+    bool known = tcp_snapshot_value(tcp, TCP_MINIMUM_RTT, &rtt_us);
+    if (!known || rtt_us == UINT32_MAX) { /* the kernel's word for "not measured yet" */
+        known = tcp_snapshot_value(tcp, TCP_RTT, &rtt_us);
+    }
+    return known ? round_trips * rtt_us * NS_PER_US : 0;
+}
+
+static void add_wire(struct sample_wire *wire, const struct tcp_snapshot *before,
+                     const struct tcp_snapshot *after)
+{
+    for (size_t i = 0; i < WIRE_COUNTS; i++) {
+        uint64_t value;
+        wire->known[i] = tcp_snapshot_value(after, wire_fields[i], &value);
+        wire->counts[i] += tcp_snapshot_growth(before, after, wire_fields[i]);
+    }
+}
+
+void sample_add_account(struct sample *sample, uint64_t duration_ns, uint64_t cpu_ns,
+                        uint64_t round_trips, const struct target_account *before,
+                        const struct target_account *after)
+{
+    uint64_t left = duration_ns;
+    uint64_t *shares_ns = sample->shares_ns;
+    shares_ns[SHARE_CLIENT_CPU] += take(&left, cpu_ns);
+    uint64_t waited = take(&left, after->waited_ns - before->waited_ns);
+    shares_ns[SHARE_REST] += left;
+    sample->elapsed_ns += duration_ns;
+    sample->cpu_ns += cpu_ns;
+    sample->waited_ns += waited;
+    add_wire(&sample->wire, &before->tcp, &after->tcp);
+    uint64_t window_us = tcp_snapshot_growth(&before->tcp, &after->tcp, TCP_RECEIVE_WINDOW_LIMITED);
+    uint64_t buffer_us = tcp_snapshot_growth(&before->tcp, &after->tcp, TCP_SEND_BUFFER_LIMITED);
+    shares_ns[SHARE_RECEIVE_WINDOW] += take(&waited, window_us * NS_PER_US);
+    shares_ns[SHARE_SEND_BUFFER] += take(&waited, buffer_us * NS_PER_US);
+    shares_ns[SHARE_REST] += take(&waited, travelling_ns(&after->tcp, round_trips));
+    shares_ns[SHARE_SERVER] += waited;
+}
+
+void case_shares(const struct result_case *result_case, uint64_t shares_ns[SHARES])
+{
+    size_t count;
+    const struct sample *samples = result_measured(result_case, &count);
+    for (size_t share = 0; share < SHARES; share++) {
+        shares_ns[share] = 0;
+        for (size_t i = 0; i < count; i++) {
+            shares_ns[share] += samples[i].shares_ns[share];
+        }
+    }
+}

@@ -1,0 +1,685 @@
+#include "target/posix_target.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/stream.h"
+#include "target/posix_io.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#define FILE_LIMIT 8                  /* files that a workload has at once, with room */
+#define HURRY_NS   (5 * NS_PER_S)     /* how long clean-up waits for outstanding requests */
+#define CORE_BYTES ((size_t)64 << 20) /* how much of a file mincore() looks at in one go */
+
+/* A directory the user named, and ours in it. */
+struct workplace {
+    const char *path; /* NULL: there is none */
+    int parent;
+    int directory; /* -1: not made */
+};
+
+struct made_file {
+    enum target_place place;
+    char name[WORKNAME_LENGTH]; /* empty: the entry is free */
+};
+
+/* The files of a copy by the file system, opened before it is timed; -1: not open. */
+struct copy {
+    int from, to;
+    uint64_t size_bytes;
+};
+
+struct posix_target {
+    struct target target;
+    struct posix_facts facts;
+    const struct interrupt *interrupt;
+    char directory_name[WORKNAME_LENGTH];
+    struct workplace places[TARGET_PLACES];
+    struct made_file made[FILE_LIMIT];
+    struct target_file files[FILE_LIMIT];
+    struct copy copy;
+    struct posix_io *io;
+};
+
+static struct posix_target *self(struct target *target)
+{
+    return (struct posix_target *)target;
+}
+
+/* Without a second directory both places are the first. */
+static struct workplace *workplace_of(struct posix_target *posix, enum target_place *place)
+{
+    if (posix->places[*place].path == NULL) {
+        *place = TARGET_FIRST;
+    }
+    return &posix->places[*place];
+}
+
+/* ---- Reads and writes: posix_io.c ---- */
+
+static bool reserve(struct target *target, uint32_t depth, struct error *error)
+{
+    struct posix_target *posix = self(target);
+    return posix_io_reserve(posix->io, depth, &posix->facts.ring_refused, error);
+}
+
+static bool submit(struct target *target, const struct target_operation *operation,
+                   struct error *error)
+{
+    return posix_io_submit(self(target)->io, operation, error);
+}
+
+static bool reap(struct target *target, struct target_completion *completion, struct error *error)
+{
+    return posix_io_reap(self(target)->io, completion, error);
+}
+
+static bool account(struct target *target, struct target_account *account, struct error *error)
+{
+    (void)error;
+    *account = (struct target_account){.waited_ns = posix_io_waited_ns(self(target)->io)};
+    return true;
+}
+
+static bool idle(struct target *target, uint64_t deadline_ns, int fd, bool *readable,
+                 struct error *error)
+{
+    const struct interrupt *interrupt = self(target)->interrupt;
+    struct pollfd descriptors[] = {{.fd = interrupt->fd, .events = POLLIN},
+                                   {.fd = fd, .events = POLLIN}};
+    if (stream_poll(descriptors, 2, deadline_ns) < 0) {
+        return error_set_errno(error, errno, "poll");
+    }
+    *readable = descriptors[1].revents != 0;
+    return interrupt_check(interrupt, error);
+}
+
+/* ---- Files ---- */
+
+static bool make_directory(struct posix_target *posix, struct workplace *work, struct error *error)
+{
+    if (work->directory >= 0) {
+        return true;
+    }
+    if (mkdirat(work->parent, posix->directory_name, 0700) < 0) {
+        return error_set_errno(error, errno, "cannot create directory '%s' in '%s'",
+                               posix->directory_name, work->path);
+    }
+    work->directory = openat(work->parent, posix->directory_name,
+                             O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (work->directory < 0) {
+        int cause = errno;
+        unlinkat(work->parent, posix->directory_name, AT_REMOVEDIR);
+        return error_set_errno(error, cause, "cannot open directory '%s'", posix->directory_name);
+    }
+    return true;
+}
+
+/* The entry of a file that we made; with an empty name, a free entry. NULL if there is none. */
+static struct made_file *find_made(struct posix_target *posix, enum target_place place,
+                                   const char *name)
+{
+    for (size_t i = 0; i < FILE_LIMIT; i++) {
+        struct made_file *made = &posix->made[i];
+        if (strcmp(made->name, name) == 0 && (name[0] == '\0' || made->place == place)) {
+            return made;
+        }
+    }
+    return NULL;
+}
+
+static bool note_file(struct posix_target *posix, enum target_place place, const char *name,
+                      struct error *error)
+{
+    struct made_file *made = find_made(posix, place, "");
+    if (made == NULL || strlen(name) >= sizeof made->name) {
+        return error_set(error, ERROR_LIMIT, 0, "a workload uses too many files");
+    }
+    made->place = place;
+    memcpy(made->name, name, strlen(name) + 1);
+    return true;
+}
+
+static void end_copy(struct posix_target *posix)
+{
+    if (posix->copy.from >= 0) {
+        close(posix->copy.from);
+    }
+    if (posix->copy.to >= 0) {
+        close(posix->copy.to);
+    }
+    posix->copy = (struct copy){.from = -1, .to = -1};
+}
+
+static bool create_new(struct posix_target *posix, enum target_place place, const char *name,
+                       int *fd, struct error *error)
+{
+    struct workplace *work = workplace_of(posix, &place);
+    if (!make_directory(posix, work, error)) {
+        return false;
+    }
+    *fd = openat(work->directory, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (*fd < 0) {
+        return error_set_errno(error, errno, "cannot create file '%s' in '%s'", name, work->path);
+    }
+    if (!note_file(posix, place, name, error)) {
+        close(*fd);
+        return false;
+    }
+    return true;
+}
+
+static bool create_file(struct target *target, enum target_place place, const char *name,
+                        struct error *error)
+{
+    int fd;
+    if (!create_new(self(target), place, name, &fd, error)) {
+        return false;
+    }
+    close(fd);
+    return true;
+}
+
+static bool open_in(struct posix_target *posix, int directory, const char *name, int flags,
+                    struct target_file **file, struct error *error)
+{
+    struct target_file *found = NULL;
+    for (size_t i = 0; i < FILE_LIMIT && found == NULL; i++) {
+        found = posix->files[i].open ? NULL : &posix->files[i];
+    }
+    if (found == NULL) {
+        return error_set(error, ERROR_LIMIT, 0, "a workload opens too many files");
+    }
+    found->buffered = openat(directory, name, flags | O_CLOEXEC);
+    if (found->buffered < 0) {
+        return error_set_errno(error, errno, "cannot open file '%s'", name);
+    }
+    found->direct = found->buffered;
+    if (posix->facts.direct) {
+        found->direct = openat(directory, name, flags | O_DIRECT | O_CLOEXEC);
+        if (found->direct < 0) {
+            int cause = errno;
+            close(found->buffered);
+            return error_set_errno(error, cause, "cannot open file '%s' with O_DIRECT", name);
+        }
+    }
+    found->open = true;
+    *file = found;
+    return true;
+}
+
+static bool open_file(struct target *target, enum target_place place, const char *name,
+                      struct target_file **file, struct error *error)
+{
+    struct posix_target *posix = self(target);
+    struct workplace *work = workplace_of(posix, &place);
+    return open_in(posix, work->directory, name, O_RDWR | O_NOFOLLOW, file, error);
+}
+
+static bool close_file(struct target *target, struct target_file *file, struct error *error)
+{
+    (void)target;
+    file->open = false;
+    if (file->direct != file->buffered) {
+        close(file->direct);
+    }
+    return close(file->buffered) == 0 || error_set_errno(error, errno, "cannot close a file");
+}
+
+static bool open_existing(struct target *target, const char *name, struct target_file **file,
+                          uint64_t *size_bytes, struct error *error)
+{
+    struct posix_target *posix = self(target);
+    int parent = posix->places[TARGET_FIRST].parent;
+    struct stat status;
+    /* Looked at first: to open a fifo waits for its writer, to open a device may do anything. */
+    if (fstatat(parent, name, &status, 0) < 0) {
+        return error_set_errno(error, errno, "cannot open file '%s'", name);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return error_set(error, ERROR_LIMIT, 0, "'%s' is not a regular file", name);
+    }
+    *size_bytes = (uint64_t)status.st_size;
+    return open_in(posix, parent, name, O_RDONLY, file, error);
+}
+
+static bool remove_file(struct target *target, enum target_place place, const char *name,
+                        struct error *error)
+{
+    struct posix_target *posix = self(target);
+    struct workplace *work = workplace_of(posix, &place);
+    end_copy(posix);
+    if (unlinkat(work->directory, name, 0) < 0 && errno != ENOENT) {
+        return error_set_errno(error, errno, "cannot delete '%s' in '%s'", name, work->path);
+    }
+    struct made_file *made = find_made(posix, place, name);
+    if (made != NULL) {
+        made->name[0] = '\0';
+    }
+    return true;
+}
+
+static bool set_length(struct target *target, struct target_file *file, uint64_t size_bytes,
+                       struct error *error)
+{
+    (void)target;
+    return ftruncate(file->buffered, (off_t)size_bytes) == 0 ||
+           error_set_errno(error, errno, "cannot set a file's length to %" PRIu64, size_bytes);
+}
+
+static bool flush(struct target *target, struct target_file *file, struct error *error)
+{
+    (void)target;
+    return fsync(file->buffered) == 0 || error_set_errno(error, errno, "fsync");
+}
+
+/* ---- The client's own cache ---- */
+
+/* Whether any page of the range is in memory. */
+static bool range_resident(int fd, off_t offset, size_t size, unsigned char *pages, bool *resident)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    void *map = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, offset);
+    if (map == MAP_FAILED) {
+        return false;
+    }
+    bool known = mincore(map, size, pages) == 0;
+    for (size_t i = 0; known && i < (size + page - 1) / page; i++) {
+        *resident = *resident || (pages[i] & 1) != 0;
+    }
+    munmap(map, size);
+    return known;
+}
+
+/* A file whose pages cannot be looked at counts as warm: nothing is claimed that was not seen. */
+static bool any_resident(int fd, bool *resident, struct error *error)
+{
+    struct stat status;
+    unsigned char *pages = memory_allocate(CORE_BYTES / 4096, 1);
+    if (pages == NULL) {
+        return memory_error(error, "for looking at the cache");
+    }
+    *resident = false;
+    bool known = fstat(fd, &status) == 0;
+    for (off_t at = 0; known && !*resident && at < status.st_size; at += (off_t)CORE_BYTES) {
+        off_t left = status.st_size - at;
+        size_t size = left < (off_t)CORE_BYTES ? (size_t)left : CORE_BYTES;
+        known = range_resident(fd, at, size, pages, resident);
+    }
+    *resident = *resident || !known;
+    memory_release(pages);
+    return true;
+}
+
+static bool cool(struct target *target, struct target_file *file, enum cache_state *state,
+                 struct error *error)
+{
+    bool resident = true;
+    if (fsync(file->buffered) < 0 && errno != EINVAL && errno != EROFS && errno != EBADF) {
+        return error_set_errno(error, errno, "fsync");
+    }
+    int refused = posix_fadvise(file->buffered, 0, 0, POSIX_FADV_DONTNEED);
+    (void)refused; /* what counts is what mincore() sees: tmpfs takes O_DIRECT too, and is memory */
+    if (!any_resident(file->buffered, &resident, error)) {
+        return false;
+    }
+    if (resident) {
+        *state = CACHE_CLIENT_WARM;
+    } else {
+        *state = self(target)->facts.direct ? CACHE_BYPASSED : CACHE_CLIENT_COLD;
+    }
+    return true;
+}
+
+/* ---- Copies by the file system, free space ---- */
+
+static bool copy_range(int from, int to, uint64_t size, const struct interrupt *interrupt,
+                       struct error *error)
+{
+    uint64_t copied = 0;
+    while (copied < size) {
+        uint64_t left = size - copied;
+        size_t step = left < (1U << 30) ? (size_t)left : (1U << 30);
+        ssize_t moved = copy_file_range(from, NULL, to, NULL, step, 0);
+        if (moved < 0) {
+            return error_set_errno(error, errno, "copy_file_range at offset %" PRIu64, copied);
+        }
+        if (moved == 0) {
+            return error_set(error, ERROR_CLOSED, 0,
+                             "copy_file_range ended at offset %" PRIu64 " of %" PRIu64, copied,
+                             size);
+        }
+        copied += (uint64_t)moved;
+        if (copied < size && !interrupt_check(interrupt, error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool prepare_copy(struct target *target, const char *name, enum target_place place,
+                         const char *new_name, struct error *error)
+{
+    struct posix_target *posix = self(target);
+    struct copy *copy = &posix->copy;
+    struct stat status;
+    end_copy(posix);
+    copy->from =
+        openat(posix->places[TARGET_FIRST].directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    if (copy->from < 0 || fstat(copy->from, &status) < 0) {
+        return error_set_errno(error, errno, "cannot open file '%s'", name);
+    }
+    copy->size_bytes = (uint64_t)status.st_size;
+    return create_new(posix, place, new_name, &copy->to, error);
+}
+
+static bool server_copy(struct target *target, const char *name, enum target_place place,
+                        const char *new_name, struct error *error)
+{
+    struct posix_target *posix = self(target);
+    const struct copy *copy = &posix->copy;
+    return (copy->to >= 0 || prepare_copy(target, name, place, new_name, error)) &&
+           copy_range(copy->from, copy->to, copy->size_bytes, posix->interrupt, error);
+}
+
+static bool free_space(struct target *target, enum target_place place, uint64_t *free_bytes,
+                       bool *exact, struct error *error)
+{
+    struct statvfs status;
+    struct workplace *work = workplace_of(self(target), &place);
+    if (fstatvfs(work->parent, &status) < 0) {
+        return error_set_errno(error, errno, "cannot ask for free space of '%s'", work->path);
+    }
+    *exact = status.f_blocks != 0; /* ramfs and its like do not count */
+    *free_bytes = (uint64_t)status.f_bavail * status.f_frsize;
+    return true;
+}
+
+/* ---- Clean-up ---- */
+
+static bool remove_directory(struct posix_target *posix, struct workplace *work,
+                             struct error *error)
+{
+    if (work->directory < 0) {
+        return true;
+    }
+    close(work->directory);
+    work->directory = -1;
+    if (unlinkat(work->parent, posix->directory_name, AT_REMOVEDIR) < 0 && errno != ENOENT) {
+        error_set_errno(error, errno, "cannot delete");
+        return error_prefix(error, "the directory '%s' stays in '%s' (--clean removes it later)",
+                            posix->directory_name, work->path);
+    }
+    return true;
+}
+
+static bool clean_up(struct target *target, bool hurry, struct error *error)
+{
+    struct posix_target *posix = self(target);
+    uint64_t deadline_ns = hurry ? clock_now_ns() + HURRY_NS : UINT64_MAX;
+    bool ok = posix_io_settle(posix->io, deadline_ns, error);
+    end_copy(posix);
+    for (size_t i = 0; i < FILE_LIMIT; i++) {
+        struct error cause;
+        if (posix->files[i].open && !close_file(target, &posix->files[i], &cause)) {
+            *error = cause;
+            ok = false;
+        }
+    }
+    for (size_t i = 0; i < FILE_LIMIT; i++) {
+        struct made_file *made = &posix->made[i];
+        if (made->name[0] != '\0') {
+            ok = remove_file(target, made->place, made->name, error) && ok;
+        }
+    }
+    for (size_t i = 0; i < TARGET_PLACES; i++) {
+        ok = remove_directory(posix, &posix->places[i], error) && ok;
+    }
+    return ok;
+}
+
+/* ---- Leftovers of killed runs ---- */
+
+/* Our directories hold plain files only; anything else makes the removal fail and is left alone. */
+static bool remove_leftover(int parent, const char *name, struct error *error)
+{
+    int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+    if (directory == NULL) {
+        int cause = errno;
+        if (fd >= 0) {
+            close(fd);
+        }
+        return error_set_errno(error, cause, "cannot open it");
+    }
+    for (const struct dirent *entry = readdir(directory); entry != NULL;
+         entry = readdir(directory)) {
+        bool dots = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+        if (!dots && unlinkat(dirfd(directory), entry->d_name, 0) < 0) {
+            break; /* rmdir says why */
+        }
+    }
+    closedir(directory);
+    return unlinkat(parent, name, AT_REMOVEDIR) == 0 ||
+           error_set_errno(error, errno, "cannot delete it");
+}
+
+static bool remove_place_leftovers(const struct workplace *work, leftover_report *report,
+                                   void *context, struct error *error)
+{
+    int fd = openat(work->parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+    if (directory == NULL) {
+        int cause = errno;
+        if (fd >= 0) {
+            close(fd);
+        }
+        return error_set_errno(error, cause, "cannot list '%s'", work->path);
+    }
+    for (const struct dirent *entry = readdir(directory); entry != NULL;
+         entry = readdir(directory)) {
+        const char *reason;
+        struct error cause;
+        if (!workname_is_ours(entry->d_name, &reason)) {
+            continue;
+        }
+        bool removed = reason == NULL && remove_leftover(work->parent, entry->d_name, &cause);
+        if (reason == NULL && !removed) {
+            reason = cause.message;
+        }
+        report(context, entry->d_name, removed, reason);
+    }
+    closedir(directory);
+    return true;
+}
+
+bool posix_target_remove_leftovers(struct target *target, leftover_report *report, void *context,
+                                   struct error *error)
+{
+    struct posix_target *posix = self(target);
+    for (size_t i = 0; i < TARGET_PLACES; i++) {
+        if (posix->places[i].path != NULL &&
+            !remove_place_leftovers(&posix->places[i], report, context, error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- Beginning and end ---- */
+
+static const struct target_ops posix_target_ops = {
+    .reserve = reserve,
+    .submit = submit,
+    .reap = reap,
+    .account = account,
+    .idle = idle,
+    .create_file = create_file,
+    .open_file = open_file,
+    .remove_file = remove_file,
+    .open_existing = open_existing,
+    .close_file = close_file,
+    .set_length = set_length,
+    .flush = flush,
+    .cool = cool,
+    .prepare_copy = prepare_copy,
+    .server_copy = server_copy,
+    .free_space = free_space,
+    .clean_up = clean_up,
+};
+
+static void name_file_system(int fd, char name[32])
+{
+    static const struct {
+        uint32_t magic;
+        const char *name;
+    } known[] = {
+        {0x0000EF53, "ext4"}, {0x01021994, "tmpfs"}, {0x794C7630, "overlay"}, {0x9123683E, "btrfs"},
+        {0x58465342, "xfs"},  {0x00006969, "nfs"},   {0xFF534D42, "cifs"},    {0xFE534D42, "smb2"},
+        {0x65735546, "fuse"}, {0x01021997, "9p"},    {0x2FC12FC1, "zfs"},     {0x5346414F, "afs"},
+    };
+    struct statfs status;
+    if (fstatfs(fd, &status) < 0) {
+        snprintf(name, 32, "unknown");
+        return;
+    }
+    uint32_t magic = (uint32_t)status.f_type;
+    snprintf(name, 32, "0x%08" PRIx32, magic);
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (known[i].magic == magic) {
+            snprintf(name, 32, "%s", known[i].name);
+        }
+    }
+}
+
+static bool open_places(struct posix_target *posix, const struct posix_options *options,
+                        struct error *error)
+{
+    const char *const paths[TARGET_PLACES] = {options->directory, options->second_directory};
+    for (size_t i = 0; i < TARGET_PLACES; i++) {
+        struct workplace *work = &posix->places[i];
+        *work = (struct workplace){.path = paths[i], .parent = -1, .directory = -1};
+    }
+    struct stat status[TARGET_PLACES] = {0};
+    for (size_t i = 0; i < TARGET_PLACES; i++) {
+        struct workplace *work = &posix->places[i];
+        if (work->path == NULL) {
+            continue;
+        }
+        work->parent = open(work->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (work->parent < 0 || fstat(work->parent, &status[i]) < 0) {
+            return error_set_errno(error, errno, "cannot use the directory '%s'", work->path);
+        }
+        name_file_system(work->parent, posix->facts.file_system[i]);
+    }
+    struct workplace *second = &posix->places[TARGET_SECOND];
+    bool same_device = status[TARGET_FIRST].st_dev == status[TARGET_SECOND].st_dev;
+    posix->target.facts.second_place = second->path != NULL && !same_device;
+    if (same_device && status[TARGET_FIRST].st_ino == status[TARGET_SECOND].st_ino) {
+        second->path = NULL; /* the same directory under two names */
+    }
+    return true;
+}
+
+/* Whether a block can be read with O_DIRECT: some refuse the opening, some the reading. */
+static bool try_direct(struct posix_target *posix, const char *name)
+{
+    struct target_file *file;
+    struct error refusal;
+    char block[2 * POSIX_ALIGNMENT];
+    posix->facts.direct = true;
+    if (!open_file(&posix->target, TARGET_FIRST, name, &file, &refusal)) {
+        return false;
+    }
+    return pread(file->direct, memory_align(block, POSIX_ALIGNMENT), POSIX_ALIGNMENT, 0) ==
+           POSIX_ALIGNMENT;
+}
+
+/* Tries what file systems may refuse, by doing it with a block in our own directories. */
+static bool probe(struct posix_target *posix, bool direct, struct error *error)
+{
+    struct target *target = &posix->target;
+    enum target_place second = TARGET_SECOND;
+    int fd;
+    bool ok = create_new(posix, TARGET_FIRST, "probe", &fd, error);
+    if (ok) {
+        ok = ftruncate(fd, POSIX_ALIGNMENT) == 0 || error_set_errno(error, errno, "ftruncate");
+        close(fd);
+    }
+    ok = ok && make_directory(posix, workplace_of(posix, &second), error);
+    if (ok && direct) {
+        posix->facts.direct = try_direct(posix, "probe");
+        posix->facts.direct_refused = !posix->facts.direct;
+    }
+    if (ok && !server_copy(target, "probe", TARGET_SECOND, "copy", error)) {
+        snprintf(posix->facts.copy_refusal, sizeof posix->facts.copy_refusal, "%.*s",
+                 (int)sizeof posix->facts.copy_refusal - 1, error->message);
+    }
+    struct error later;
+    if (!clean_up(target, true, ok ? error : &later)) {
+        return false;
+    }
+    return ok;
+}
+
+bool posix_target_open(struct target **target, const struct posix_options *options,
+                       struct error *error)
+{
+    struct posix_target *posix = memory_allocate(1, sizeof *posix);
+    if (posix == NULL) {
+        return memory_error(error, "for a target");
+    }
+    posix->target.ops = &posix_target_ops;
+    posix->interrupt = options->interrupt;
+    posix->copy = (struct copy){.from = -1, .to = -1};
+    workname_make(posix->directory_name);
+    bool ok = open_places(posix, options, error) &&
+              posix_io_open(&posix->io, options->interrupt, error) &&
+              probe(posix, options->direct, error);
+    if (!ok) {
+        posix_target_close(&posix->target);
+        return false;
+    }
+    posix->target.facts = (struct target_facts){
+        .read_chunk = POSIX_DEFAULT_CHUNK,
+        .write_chunk = POSIX_DEFAULT_CHUNK,
+        .chunk_limit = UINT32_MAX,
+        .size_limit = INT64_MAX,
+        .server_copy = posix->facts.copy_refusal[0] == '\0',
+        .copy_refusal = posix->facts.copy_refusal,
+        .second_place = posix->target.facts.second_place,
+        .alignment = posix->facts.direct ? POSIX_ALIGNMENT : 1,
+    };
+    *target = &posix->target;
+    return true;
+}
+
+const struct posix_facts *posix_target_facts(const struct target *target)
+{
+    return &((const struct posix_target *)target)->facts;
+}
+
+void posix_target_close(struct target *target)
+{
+    if (target == NULL) {
+        return;
+    }
+    struct posix_target *posix = self(target);
+    for (size_t i = 0; i < TARGET_PLACES; i++) {
+        if (posix->places[i].parent >= 0) {
+            close(posix->places[i].parent);
+        }
+    }
+    posix_io_close(posix->io);
+    memory_release(posix);
+}

@@ -1,0 +1,127 @@
+#!/usr/bin/python3
+"""Several sessions at once (--sessions), against afp_refserver."""
+
+import contextlib
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+
+import afpclient
+import expected
+import figures
+import programs
+import recompute
+import results
+import tap
+from programs import CANNOT_RUN, TEST_FAILED, INTERRUPTED, speedtest
+
+FOUR = ('-f', 'Read,Write,Copy,ServerCopy')
+
+
+@contextlib.contextmanager
+def server(*options):
+    """A refserver whose volume must be empty, and whose sessions must be closed, at the end."""
+    with programs.Refserver('--volume', 'bench', *options) as running:
+        yield running
+        programs.wait_until(lambda: listing(running.port) is not None, 'a free session')
+        tap.equal(listing(running.port), {}, 'left on the volume')
+
+
+def listing(port):
+    try:
+        with afpclient.Session(port) as session:
+            return session.list(session.open_volume('bench'))
+    except (afpclient.AfpError, ConnectionError):
+        return None
+
+
+def arguments(running, *more):
+    return ['-h', '127.0.0.1', '-p', running.port, '-s', 'bench', '-u', '', *more]
+
+
+@tap.cases({str(sessions): sessions for sessions in (1, 2, 16, 200)})
+def test_sessions(sessions):
+    with server() as running:
+        result, document = results.run(speedtest, *arguments(running), '-c', '-d', '64k', *FOUR,
+                                       '-n', 2, '--sessions', sessions)
+    tap.equal(result.err, '', 'stderr')
+    recompute.check_document(document)
+    figures.compare_text(result.out, expected.csv_lines(document, False))
+    for case in document['cases']:
+        tap.equal((case['sessions'], case['size_bytes']), (sessions, 65536))
+        for sample in case['samples']:
+            tap.equal(sample['bytes'], sessions * 65536, 'aggregate size')
+            tap.equal(len(sample['session_duration_ns']), sessions)
+            assert all(sample['session_duration_ns']), 'a session took no time'
+
+
+def test_all_sessions_are_released_together():
+    """One after the other they would last, together, as long as the run."""
+    with server() as running:
+        _result, document = results.run(speedtest, *arguments(running), '-d', 32, '-f', 'Read',
+                                        '-n', 3, '--sessions', 4)
+    for sample in document['cases'][0]['samples']:
+        sessions = sample['session_duration_ns']
+        assert sum(sessions) > 1.5 * sample['duration_ns'], \
+            f'one after the other: {sessions} in {sample["duration_ns"]}'
+
+
+def test_each_session_is_told_in_the_statistics():
+    with server() as running:
+        result, document = results.run(speedtest, *arguments(running), '-T', '-d', '64k',
+                                       '--sessions', 3, '-n', 2)
+    figures.compare_text(result.out, expected.text_lines(document, True))
+    tap.equal(result.out.count('\nSession '), 3)
+
+
+def test_more_than_the_server_allows():
+    with server('--sessions', 3) as running:
+        result = speedtest(*arguments(running, '--sessions', 4, '-d', '64k')).expect_one_message(
+            CANNOT_RUN, 'session 4 of 4', 'no more sessions')
+        tap.equal(result.out, '')
+
+
+def test_as_many_as_the_server_allows():
+    with server('--sessions', 3) as running:
+        speedtest(*arguments(running, '--sessions', 3, '-d', '64k')).expect(0)
+
+
+@tap.cases({'0': '0', '257': '257', 'rubbish': 'two'})
+def test_usage(value):
+    speedtest('-h', '127.0.0.1', '-s', 'bench', '-u', '', '--sessions', value).expect_one_message(
+        programs.USAGE)
+
+
+def test_too_little_free_space_for_all():
+    with server('--volume', 'small,limit=3M') as running:
+        speedtest('-h', '127.0.0.1', '-p', running.port, '-s', 'small', '-u', '', '-d', 1,
+                  '--sessions', 4).expect_one_message(TEST_FAILED, '(?i)space')
+
+
+def test_disk_full_in_one_of_them():
+    with programs.Refserver('--volume', 'bench,limit=6M,free=1G') as running:
+        speedtest(*arguments(running, '-d', 2, '--sessions', 4)).expect_one_message(
+            TEST_FAILED, '-5008')
+        tap.equal(listing(running.port), {}, 'left on the volume')
+
+
+def test_interrupt():
+    with server() as running:
+        with programs.Program(programs.SPEEDTEST, *arguments(
+                running, '-d', 8, '-q', 16, '-n', 100000, '--sessions', 8)) as program:
+            programs.wait_until(lambda: len(listing(running.port) or ()) == 8, '8 directories')
+            program.interrupt()
+            program.wait(20).expect(INTERRUPTED)
+
+
+def test_a_lost_session_ends_all():
+    with programs.Refserver('--volume', 'bench') as running:
+        with programs.Program(programs.SPEEDTEST, *arguments(
+                running, '-d', 8, '-q', 16, '-n', 100000, '--sessions', 8)) as program:
+            programs.wait_until(lambda: len(listing(running.port) or ()) == 8, '8 directories')
+            running.stop()
+            program.wait(20).expect(TEST_FAILED)
+
+
+tap.main()

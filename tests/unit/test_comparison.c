@@ -1,0 +1,665 @@
+/* report/comparison_*: rows, verdicts, differences, gates, and the forms they are written in. */
+#include "unit.h"
+
+#include "base/memory.h"
+#include "report/comparison_columns.h"
+#include "report/comparison_format.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+/* ---- Memory that runs out when told to ---- */
+
+static unsigned allocations;
+static unsigned fail_at; /* number of the allocation that fails, from 1; 0: none */
+
+static bool allowed(size_t count, size_t size)
+{
+    return !(size > 0 && count > SIZE_MAX / size) && ++allocations != fail_at;
+}
+
+void *memory_allocate(size_t count, size_t size)
+{
+    return allowed(count, size) ? calloc(count, size) : NULL;
+}
+
+void *memory_resize(void *block, size_t count, size_t size)
+{
+    return allowed(count, size) ? reallocarray(block, count, size) : NULL;
+}
+
+char *memory_copy_string(const char *text)
+{
+    return allowed(1, strlen(text) + 1) ? strdup(text) : NULL;
+}
+
+void memory_release(void *block)
+{
+    free(block);
+}
+
+void memory_wipe(void *block, size_t size)
+{
+    explicit_bzero(block, size);
+}
+
+bool memory_error(struct error *error, const char *what)
+{
+    return error_set(error, ERROR_SYSTEM, ENOMEM, "out of memory %s", what);
+}
+
+/* ---- Made-up results ---- */
+
+#define RUNS 20
+
+static struct stored_result made(void)
+{
+    static const char *const conditions[STORED_CONDITIONS] = {
+        "Linux 6", "x86_64", "A|B <CPU> & \x1b[1m\"x\" \xff_", "2", "Netatalk4.5.1", "1048576",
+        "AFP3.4",  "copy"};
+    struct stored_result result = {.format = "made up", .has_conditions = true};
+    for (size_t i = 0; i < STORED_CONDITIONS; i++) {
+        result.conditions[i] = strdup(conditions[i]);
+    }
+    return result;
+}
+
+/* Adds `count` runs of about `base_ns`, spread over 2 % in an order that looks random. */
+static struct stored_case *add_case(struct stored_result *result, const char *test,
+                                    uint64_t size_bytes, double base_ns, size_t count)
+{
+    result->cases = reallocarray(result->cases, result->case_count + 1, sizeof *result->cases);
+    struct stored_case *added = &result->cases[result->case_count++];
+    *added = (struct stored_case){.size_bytes = size_bytes,
+                                  .run_bytes = size_bytes,
+                                  .size_exact = true,
+                                  .conditions = {1048576, 1, 1, 1, 0, 0},
+                                  .count = count,
+                                  .capacity = count};
+    snprintf(added->test, sizeof added->test, "%s", test);
+    added->durations_ns = calloc(count + 1, sizeof(double));
+    for (size_t i = 0; i < count; i++) {
+        added->durations_ns[i] = base_ns * (1 + 0.001 * (double)(i * 7 % 20));
+    }
+    return added;
+}
+
+static void set_condition(struct stored_result *result, enum stored_condition condition,
+                          const char *text)
+{
+    free(result->conditions[condition]);
+    result->conditions[condition] = strdup(text);
+}
+
+static void must_make(struct comparison_report *report, const struct stored_result *before,
+                      const struct stored_result *after, const char *gates)
+{
+    struct error error;
+    struct comparison_gates parsed = {.count = 0};
+    if (gates != NULL) {
+        check(comparison_gates_parse(gates, &parsed, &error), "%s", error.message);
+    }
+    bool ok = comparison_report_make(report, "a.json", before, "b.json", after, &parsed,
+                                     COMPARISON_NOISE_FLOOR, &error);
+    check(ok, "%s", error.message);
+}
+
+/* Five cases that end in each verdict and in most states. */
+static void make_pair(struct stored_result *before, struct stored_result *after)
+{
+    *before = made();
+    *after = made();
+    add_case(before, "Write", 1 << 20, 1e6, RUNS);
+    add_case(before, "Read", 64 << 20, 1e6, RUNS);
+    add_case(before, "Read", 4096, 1e6, RUNS);
+    add_case(before, "Copy", 4096, 1e6, RUNS);
+    add_case(before, "ServerCopy", 4096, 1e6, 0);
+    add_case(after, "Other", 4096, 1e6, RUNS);
+    add_case(after, "Read", 4096, 1.2e6, RUNS);
+    add_case(after, "Read", 64 << 20, 0.5e6, RUNS);
+    add_case(after, "Write", 1 << 20, 1.001e6, RUNS);
+    add_case(after, "ServerCopy", 4096, 1e6, RUNS);
+}
+
+static void release_pair(struct comparison_report *report, struct stored_result *before,
+                         struct stored_result *after)
+{
+    comparison_report_release(report);
+    stored_result_release(before);
+    stored_result_release(after);
+}
+
+/* ---- Rows and verdicts ---- */
+
+static void rows_are_sorted_and_judged(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *outcome;
+        double ratio;
+        size_t before, after;
+    } wanted[] = {
+        {"Read 4 KiB", "slower", 1.2, RUNS, RUNS},
+        {"Read 64 MiB", "faster", 0.5, RUNS, RUNS},
+        {"Write 1 MiB", "no difference shown", 1.001, RUNS, RUNS},
+        {"Copy 4 KiB", "only in A", 0, RUNS, 0},
+        {"ServerCopy 4 KiB", "no measured run in A", 0, 0, RUNS},
+        {"Other 4 KiB", "only in B", 0, 0, RUNS},
+    };
+    struct stored_result before;
+    struct stored_result after;
+    struct comparison_report report;
+    make_pair(&before, &after);
+    must_make(&report, &before, &after, NULL);
+    assert_int_equal(report.row_count, COUNT(wanted));
+    assert_int_equal(report.made_count, 3);
+    for (size_t i = 0; i < COUNT(wanted); i++) {
+        const struct comparison_row *row = &report.rows[i];
+        char name[COMPARISON_NAME_LENGTH];
+        assert_string_equal(comparison_row_name(row, name), wanted[i].name);
+        assert_string_equal(comparison_row_outcome(row), wanted[i].outcome);
+        assert_int_equal(row->before.count, wanted[i].before);
+        assert_int_equal(row->after.count, wanted[i].after);
+        if (wanted[i].ratio > 0) {
+            check(fabs(row->figures.ratio - wanted[i].ratio) < 1e-9, "%s: %f", name,
+                  row->figures.ratio);
+        }
+    }
+    /* 4096 bytes in a median of 1.0095 ms */
+    check(fabs(report.rows[0].before.median_ns - 1009500) < 1e-6, "%f",
+          report.rows[0].before.median_ns);
+    check(fabs(report.rows[0].before.rate_mib - 4096 / 1048576.0 / 0.0010095) < 1e-9, "%f",
+          report.rows[0].before.rate_mib);
+    check(report.rows[0].figures.p_adjusted > report.rows[0].figures.p, "no correction");
+    assert_int_equal(comparison_report_count(&report, COMPARE_SLOWER), 1);
+    assert_int_equal(comparison_report_count(&report, COMPARE_FASTER), 1);
+    assert_int_equal(comparison_report_count(&report, COMPARE_NO_DIFFERENCE), 1);
+    assert_int_equal(report.difference_count, 0);
+    release_pair(&report, &before, &after);
+}
+
+static void no_ratio_without_time(void **state)
+{
+    (void)state;
+    struct stored_result before = made();
+    struct stored_result after = made();
+    struct comparison_report report;
+    add_case(&before, "Read", 4096, 1000, 3)->durations_ns[1] = 0;
+    add_case(&before, "Write", 4096, 0, 2);
+    add_case(&after, "Read", 4096, 1000, 3);
+    add_case(&after, "Write", 4096, 0, 2);
+    must_make(&report, &before, &after, "slower,faster");
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(report.rows[i].state, COMPARISON_NO_RATIO);
+        assert_string_equal(comparison_row_outcome(&report.rows[i]),
+                            "no ratio: a run of duration 0");
+    }
+    check(report.rows[1].after.rate_mib == 0, "a rate without time");
+    assert_int_equal(report.failed_count, 0);
+    release_pair(&report, &before, &after);
+}
+
+static void too_few_runs(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t before, after, cases;
+        bool too_few;
+    } rows[] = {
+        {1, 1, 1, true},  {3, 3, 1, true},     {4, 4, 1, false}, /* 2 of 70 */
+        {4, 4, 2, true},  {5, 5, 6, false},    {5, 5, 7, true},  /* 2 of 252 */
+        {1, 39, 1, true}, {20, 20, 50, false}, {1000, 1000, 50, false},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct stored_result before = made();
+        struct stored_result after = made();
+        struct comparison_report report;
+        double effect;
+        for (size_t j = 0; j < rows[i].cases; j++) {
+            add_case(&before, "Read", 4096 * (j + 1), 1e6, rows[i].before);
+            add_case(&after, "Read", 4096 * (j + 1), 9e6, rows[i].after);
+        }
+        must_make(&report, &before, &after, NULL);
+        check(report.rows[0].too_few_runs == rows[i].too_few, "row %zu", i);
+        assert_string_equal(comparison_row_outcome(&report.rows[0]),
+                            rows[i].too_few ? "no difference shown (too few runs)" : "slower");
+        assert_int_equal(comparison_row_smallest_effect(&report.rows[0], &effect),
+                         !rows[i].too_few);
+        release_pair(&report, &before, &after);
+    }
+}
+
+static void nothing_in_common(void **state)
+{
+    (void)state;
+    struct stored_result before = made();
+    struct stored_result after = made();
+    struct comparison_report report;
+    struct error error;
+    add_case(&before, "Read", 4096, 1e6, RUNS);
+    add_case(&after, "Read", 4097, 1e6, RUNS);
+    assert_false(comparison_report_make(&report, "a", &before, "b", &after, NULL, 0.01, &error));
+    check_error(&error, ERROR_CONTENT, "no test and size is in both a and b");
+    release_pair(&report, &before, &after);
+    before = made();
+    after = made();
+    assert_false(comparison_report_make(&report, "a", &before, "b", &after, NULL, 0.01, &error));
+    check_error(&error, ERROR_CONTENT, "no test and size is in both");
+    release_pair(&report, &before, &after);
+}
+
+/* CSV knows sizes to a thousandth of a MiB. */
+static void sizes_that_are_not_exact(void **state)
+{
+    (void)state;
+    struct stored_result before = made();
+    struct stored_result after = made();
+    struct comparison_report report;
+    add_case(&before, "Read", 4096, 1e6, RUNS)->size_exact = false;
+    add_case(&after, "Read", 4194, 1e6, RUNS);
+    add_case(&after, "Read", 4095, 1e6, RUNS);
+    must_make(&report, &before, &after, NULL);
+    assert_int_equal(report.row_count, 2);
+    assert_int_equal(report.made_count, 1);
+    assert_int_equal(report.rows[1].size_bytes, 4194); /* the exact one */
+    assert_int_equal(report.rows[1].state, COMPARISON_MADE);
+    assert_int_equal(report.rows[0].state, COMPARISON_ONLY_AFTER);
+    comparison_report_release(&report);
+    add_case(&after, "Read", 4096, 1e6, RUNS);
+    must_make(&report, &before, &after, NULL);
+    assert_int_equal(report.made_count, 1);
+    assert_int_equal(report.rows[1].size_bytes, 4096); /* the better match */
+    assert_int_equal(report.rows[1].state, COMPARISON_MADE);
+    release_pair(&report, &before, &after);
+}
+
+static void names_of_sizes(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t size_bytes;
+        const char *text;
+    } rows[] = {
+        {4096, "4 KiB"},    {4194, "4194 bytes"},   {1572864, "1536 KiB"},
+        {1 << 30, "1 GiB"}, {0, "under 0.001 MiB"}, {UINT64_MAX, "18446744073709551615 bytes"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[COMPARISON_NAME_LENGTH];
+        assert_string_equal(comparison_size_text(rows[i].size_bytes, text), rows[i].text);
+    }
+}
+
+/* ---- Conditions ---- */
+
+static void conditions_that_differ(void **state)
+{
+    (void)state;
+    struct stored_result before;
+    struct stored_result after;
+    struct comparison_report report;
+    make_pair(&before, &after);
+    set_condition(&after, STORED_KERNEL, "Linux 7");
+    for (size_t i = 0; i < after.case_count; i++) {
+        after.cases[i].conditions[STORED_CHUNK] = 65536;
+    }
+    after.cases[3].conditions[STORED_SPARSE] = 1;
+    must_make(&report, &before, &after, NULL);
+    assert_int_equal(report.difference_count, 3);
+    static const struct {
+        const char *condition, *before, *after, *row;
+        size_t row_count;
+    } wanted[] = {
+        {"kernel", "Linux 6", "Linux 7", "", 0},
+        {"chunk in bytes", "1048576", "65536", "Write 1 MiB", 3},
+        {"sparse source file", "no", "yes", "Write 1 MiB", 1},
+    };
+    for (size_t i = 0; i < COUNT(wanted); i++) {
+        const struct comparison_difference *difference = &report.differences[i];
+        assert_string_equal(difference->condition, wanted[i].condition);
+        assert_string_equal(difference->before, wanted[i].before);
+        assert_string_equal(difference->after, wanted[i].after);
+        assert_string_equal(difference->row, wanted[i].row);
+        assert_int_equal(difference->row_count, wanted[i].row_count);
+    }
+    comparison_report_release(&report);
+    /* CSV has none */
+    after.has_conditions = false;
+    must_make(&report, &before, &after, NULL);
+    assert_int_equal(report.difference_count, 0);
+    release_pair(&report, &before, &after);
+}
+
+static void every_condition_counts(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < STORED_CONDITIONS + STORED_CASE_CONDITIONS; i++) {
+        struct stored_result before;
+        struct stored_result after;
+        struct comparison_report report;
+        const char *name;
+        make_pair(&before, &after);
+        if (i < STORED_CONDITIONS) {
+            set_condition(&after, (enum stored_condition)i, "other");
+            name = stored_condition_names[i];
+        } else {
+            name = stored_case_condition_rows[i - STORED_CONDITIONS].name;
+            after.cases[1].conditions[i - STORED_CONDITIONS] ^= 1;
+        }
+        must_make(&report, &before, &after, NULL);
+        assert_int_equal(report.difference_count, 1);
+        assert_string_equal(report.differences[0].condition, name);
+        release_pair(&report, &before, &after);
+    }
+}
+
+/* ---- Gates ---- */
+
+static void gates_are_parsed(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t count; /* 0: an error */
+        double last_threshold;
+    } rows[] = {
+        {"slower", 1, 0},
+        {"slower>5%", 1, 0.05},
+        {"faster>12.5%", 1, 0.125},
+        {"slower>0%,faster", 2, 0},
+        {"slower>5%,faster>50%,slower>300%", 3, 3},
+        {"slower>123456789%", 1, 1234567.89},
+        {"", 0, 0},
+        {"slower,", 0, 0},
+        {",slower", 0, 0},
+        {"Slower", 0, 0},
+        {"slower>", 0, 0},
+        {"slower>%", 0, 0},
+        {"slower>5", 0, 0},
+        {"slower>5.%", 0, 0},
+        {"slower>.5%", 0, 0},
+        {"slower>1.2.3%", 0, 0},
+        {"slower>-5%", 0, 0},
+        {"slower>5%%", 0, 0},
+        {"slower>5 %", 0, 0},
+        {"slower>1234567890%", 0, 0},
+        {"slower<5%", 0, 0},
+        {"slowerish", 0, 0},
+        {"different", 0, 0},
+        {"slower>1,5%", 0, 0},
+        {"slower>nan%", 0, 0},
+        {"slower>0000000000000000000000000000000000000000000000000000000000001%", 0, 0},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct comparison_gates gates = {.count = 0};
+        struct error error = {0};
+        bool ok = comparison_gates_parse(rows[i].text, &gates, &error);
+        check(ok == (rows[i].count > 0), "'%s'", rows[i].text);
+        if (ok) {
+            assert_int_equal(gates.count, rows[i].count);
+            double threshold = gates.list[gates.count - 1].threshold;
+            check(fabs(threshold - rows[i].last_threshold) < 1e-12, "%s: %f", rows[i].text,
+                  threshold);
+        } else {
+            check_error(&error, ERROR_USAGE, "the form is slower|faster[>NUMBER%]");
+        }
+    }
+}
+
+static void too_many_gates(void **state)
+{
+    (void)state;
+    char text[200] = "slower";
+    for (int i = 0; i < GATE_LIMIT; i++) {
+        strcat(text, ",slower");
+    }
+    struct comparison_gates gates = {.count = 0};
+    struct error error;
+    assert_false(comparison_gates_parse(text, &gates, &error));
+    check_error(&error, ERROR_USAGE, "more than 16 gates");
+}
+
+static void gates_fail_only_on_what_was_shown(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *gates;
+        size_t failed;
+        const char *first; /* the gate of the first row */
+    } rows[] = {
+        {"slower", 1, "slower"},
+        {"slower>19.9%", 1, "slower>19.9%"},
+        {"slower>20.1%", 0, NULL},
+        {"faster", 1, NULL},
+        {"faster>99%", 1, NULL},
+        {"faster>101%", 0, NULL},
+        {"slower>50%,slower>5%,faster", 2, "slower>5%"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct stored_result before;
+        struct stored_result after;
+        struct comparison_report report;
+        make_pair(&before, &after);
+        must_make(&report, &before, &after, rows[i].gates);
+        check(report.failed_count == rows[i].failed, "%s", rows[i].gates);
+        const struct comparison_gate *gate = report.rows[0].failed_gate;
+        check((gate == NULL) == (rows[i].first == NULL), "%s", rows[i].gates);
+        if (gate != NULL) {
+            assert_string_equal(gate->text, rows[i].first);
+        }
+        release_pair(&report, &before, &after);
+    }
+    struct comparison_gate gate = {.verdict = COMPARE_SLOWER};
+    struct comparison large = {.ratio = 9, .verdict = COMPARE_NO_DIFFERENCE};
+    assert_false(comparison_gate_fails(&gate, &large));
+}
+
+/* ---- Writing ---- */
+
+static void texts_are_escaped(void **state)
+{
+    (void)state;
+    static const struct {
+        enum escape escape;
+        const char *text, *written;
+    } rows[] = {
+        {ESCAPE_PLAIN, "a<b>&\"'|", "a<b>&\"'|"},
+        {ESCAPE_PLAIN, "a\x1b[1mb\nc\td\x7f", "a?[1mb?c?d?"},
+        {ESCAPE_PLAIN, "é€𝄞", "é€𝄞"},
+        {ESCAPE_PLAIN, "\xc2\x9b", "?"}, /* a control character of 8 bits */
+        {ESCAPE_PLAIN,
+         "\xe2\x80\xae"
+         "abc",
+         "?abc"}, /* right to left */
+        {ESCAPE_PLAIN, "\xff\xc0\x80\xe2\x82", "?????"},
+        {ESCAPE_PLAIN, "\xed\xa0\x80", "???"},      /* a surrogate */
+        {ESCAPE_PLAIN, "\xf4\x90\x80\x80", "????"}, /* beyond Unicode */
+        {ESCAPE_PLAIN, "\xe2", "?"},
+        {ESCAPE_XML, "<&>\"'", "&lt;&amp;&gt;&quot;&apos;"},
+        {ESCAPE_XML, "\x01\xef\xbf\xbe\xef\xbf\xbf", "???"},
+        {ESCAPE_MARKDOWN, "a|b`c`<d>_e_", "a&#124;b&#96;c&#96;&#60;d&#62;&#95;e&#95;"},
+        {ESCAPE_MARKDOWN, "a\nb", "a?b"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char *text;
+        size_t size;
+        FILE *out = open_memstream(&text, &size);
+        escape_write(out, rows[i].escape, rows[i].text);
+        fclose(out);
+        check(strcmp(text, rows[i].written) == 0, "row %zu: '%s'", i, text);
+        free(text);
+    }
+}
+
+/* What a format makes of the pair; the caller frees it. */
+static char *written(const char *format, const char *gates)
+{
+    struct stored_result before;
+    struct stored_result after;
+    struct comparison_report report;
+    struct error error;
+    char *text;
+    size_t size;
+    make_pair(&before, &after);
+    set_condition(&after, STORED_AFP_VERSION, "AFP3.3");
+    after.incomplete = true;
+    after.why_incomplete = strdup("<disk full>");
+    must_make(&report, &before, &after, gates);
+    FILE *out = open_memstream(&text, &size);
+    check(comparison_write(comparison_format_by_name(format), out, &report, &error), "%s",
+          error.message);
+    fclose(out);
+    release_pair(&report, &before, &after);
+    return text;
+}
+
+static void expect_all(const char *text, const char *const *wanted, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        check(strstr(text, wanted[i]) != NULL, "'%s' is not in:\n%s", wanted[i], text);
+    }
+}
+
+static void as_text(void **state)
+{
+    (void)state;
+    static const char *const wanted[] = {
+        "A  a.json (made up)\nB  b.json (made up; incomplete: <disk full>)\n",
+        "Conditions that differ:\n  AFP version: AFP3.4 in A, AFP3.3 in B\n",
+        "Read         4 KiB      20      20     1.010     1.211      3.87       3.22  1.200  ",
+        "  slower\n",
+        "only in A\n",
+        "6 cases: 1 slower, 1 faster, 1 no difference shown, 3 not compared.\n",
+        "Gates: slower>5%; 1 case failed.\n  Read 4 KiB: 20.0 % slower\n",
+        "Stored sets drift",
+    };
+    char *text = written("text", "slower>5%");
+    expect_all(text, wanted, COUNT(wanted));
+    assert_null(strstr(text, " \n"));
+    for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1) {
+        check(strcspn(line, "\n") < 160, "a long line: %.200s", line);
+    }
+    free(text);
+}
+
+static void as_markdown(void **state)
+{
+    (void)state;
+    static const char *const wanted[] = {
+        "| Read | 63397.72 (64 MiB) | 126795.44 (64 MiB) | +100.0 % |\n",
+        "| Write | 990.59 (1 MiB) | 989.60 (1 MiB) | -0.1 % |\n",
+        "| Read | 4 KiB | 20 | 20 |",
+        " | **slower** |\n",
+        " | no difference shown |\n",
+        " | **only in B** |\n",
+        "Gates: `slower>5%`: **failed**\n* Read 4 KiB: 20.0 % slower (`slower>5%`)\n",
+        "* CPU: A&#124;B &#60;CPU&#62; &#38; ?&#91;1m\"x\" ?&#95;\n",
+        "* **differs:** AFP version: AFP3.4 in A, AFP3.3 in B\n",
+        "incomplete: &#60;disk full&#62;)",
+    };
+    char *text = written("markdown", "slower>5%");
+    expect_all(text, wanted, COUNT(wanted));
+    assert_null(strstr(text, "| Copy | 0"));
+    assert_null(strstr(text, "\n* AFP version"));
+    free(text);
+    text = written("markdown", "slower>90%");
+    assert_non_null(strstr(text, "Gates: `slower>90%`: passed\n"));
+    free(text);
+}
+
+static void as_junit(void **state)
+{
+    (void)state;
+    static const char *const wanted[] = {
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n",
+        "tests=\"6\" failures=\"1\" errors=\"0\" skipped=\"3\">",
+        "<property name=\"CPU A\" value=\"A|B &lt;CPU&gt; &amp; ?[1m&quot;x&quot; ?_\"/>",
+        "<testcase classname=\"afpbench.Read\" name=\"Read 4 KiB\" time=\"0.001211\">\n",
+        "      <failure type=\"slower&gt;5%\" message=\"20.0 % slower\">",
+        "<skipped message=\"only in A\"/>",
+        "verdict: no difference shown\n",
+        "differs: AFP version: AFP3.4 in A, AFP3.3 in B\n",
+        "incomplete: &lt;disk full&gt;)",
+        "</testsuites>\n",
+    };
+    char *text = written("junit", "slower>5%");
+    expect_all(text, wanted, COUNT(wanted));
+    free(text);
+}
+
+static void full_disk(void **state)
+{
+    (void)state;
+    struct stored_result before;
+    struct stored_result after;
+    struct comparison_report report;
+    struct error error;
+    make_pair(&before, &after);
+    must_make(&report, &before, &after, NULL);
+    FILE *out = fopen("/dev/full", "w");
+    assert_non_null(out);
+    assert_false(comparison_write(comparison_format_by_name("text"), out, &report, &error));
+    check_error(&error, ERROR_SYSTEM, "cannot write the report: No space left");
+    fclose(out);
+    release_pair(&report, &before, &after);
+}
+
+static void formats_by_name(void **state)
+{
+    (void)state;
+    assert_non_null(comparison_format_by_name("junit"));
+    assert_null(comparison_format_by_name("html"));
+    assert_null(comparison_format_by_name(""));
+    char names[80];
+    snprintf(names, sizeof names, "%s", comparison_format_names());
+    for (const char *name = strtok(names, ", "); name != NULL; name = strtok(NULL, ", ")) {
+        check(comparison_format_by_name(name) != NULL, "%s", name);
+    }
+}
+
+static void out_of_memory(void **state)
+{
+    (void)state;
+    bool ok = false;
+    for (unsigned number = 1; !ok; number++) {
+        struct stored_result before;
+        struct stored_result after;
+        struct comparison_report report;
+        struct error error;
+        make_pair(&before, &after);
+        allocations = 0;
+        fail_at = number;
+        ok = comparison_report_make(&report, "a", &before, "b", &after, NULL, 0.01, &error);
+        fail_at = 0;
+        if (!ok) {
+            check_error(&error, ERROR_SYSTEM, "out of memory");
+        }
+        check(ok == (allocations < number), "allocation %u", number);
+        release_pair(&report, &before, &after);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_sorted_and_judged),
+        cmocka_unit_test(no_ratio_without_time),
+        cmocka_unit_test(too_few_runs),
+        cmocka_unit_test(nothing_in_common),
+        cmocka_unit_test(sizes_that_are_not_exact),
+        cmocka_unit_test(names_of_sizes),
+        cmocka_unit_test(conditions_that_differ),
+        cmocka_unit_test(every_condition_counts),
+        cmocka_unit_test(gates_are_parsed),
+        cmocka_unit_test(too_many_gates),
+        cmocka_unit_test(gates_fail_only_on_what_was_shown),
+        cmocka_unit_test(texts_are_escaped),
+        cmocka_unit_test(as_text),
+        cmocka_unit_test(as_markdown),
+        cmocka_unit_test(as_junit),
+        cmocka_unit_test(full_disk),
+        cmocka_unit_test(formats_by_name),
+        cmocka_unit_test(out_of_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

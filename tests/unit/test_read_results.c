@@ -1,0 +1,618 @@
+/* report/read_*: stored results from JSON and CSV, strictly, whatever the bytes. */
+#include "unit.h"
+
+#include "base/memory.h"
+#include "report/read_result.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+/* ---- Memory that runs out when told to ---- */
+
+static unsigned allocations;
+static unsigned fail_at; /* number of the allocation that fails, from 1; 0: none */
+
+static bool allowed(size_t count, size_t size)
+{
+    return !(size > 0 && count > SIZE_MAX / size) && ++allocations != fail_at;
+}
+
+void *memory_allocate(size_t count, size_t size)
+{
+    return allowed(count, size) ? calloc(count, size) : NULL;
+}
+
+void *memory_resize(void *block, size_t count, size_t size)
+{
+    return allowed(count, size) ? reallocarray(block, count, size) : NULL;
+}
+
+char *memory_copy_string(const char *text)
+{
+    return allowed(1, strlen(text) + 1) ? strdup(text) : NULL;
+}
+
+void memory_release(void *block)
+{
+    free(block);
+}
+
+void memory_wipe(void *block, size_t size)
+{
+    explicit_bzero(block, size);
+}
+
+bool memory_error(struct error *error, const char *what)
+{
+    return error_set(error, ERROR_SYSTEM, ENOMEM, "out of memory %s", what);
+}
+
+/* ---- Inputs ---- */
+
+#define SAMPLE(number, warmup, duration, flush)                                                    \
+    "{\"number\": " number ", \"warmup\": " warmup ", \"duration_ns\": " duration                  \
+    ", \"bytes\": 4096, \"requests\": {\"read\": 0, \"write\": 1, \"flush\": " flush               \
+    ", \"server_copy\": 0}}"
+
+#define CASE(test, size, samples)                                                                  \
+    "{\"test\": \"" test "\", \"size_bytes\": " size ", \"chunk_bytes\": 1048576, "                \
+    "\"sparse\": false, \"outstanding\": 4, \"interleaved\": true, \"sessions\": 2, "              \
+    "\"complete\": true, \"failure\": null, \"samples\": [" samples "]}"
+
+static const char document[] =
+    "{\"schema\": \"afpbench-result\", \"schema_version\": 1, \"complete\": true, "
+    "\"failure\": null, \"run\": {\"program\": \"afp_speedtest\", \"version\": \"0.1\", "
+    "\"arguments\": [\"afp_speedtest\", \"-n\", \"2\"], \"started\": \"2026-11-30T10:00:00Z\"}, "
+    "\"host\": {\"kernel\": \"Linux 6\", \"machine\": \"x86_64\", \"cpu\": \"Some CPU\", "
+    "\"cpu_count\": 2}, \"server\": {\"machine_type\": \"Netatalk4.5.1\", "
+    "\"quantum_offered_bytes\": 1048576, \"afp_version\": \"AFP3.4\"}, \"cases\": [" //
+    CASE("Write", "4096",
+         SAMPLE("1", "true", "999", "1") ", " SAMPLE("1", "false", "100", "1") ", " //
+         SAMPLE("2", "false", "0", "1")) ", "                                       //
+    CASE("Read", "4096", SAMPLE("1", "false", "300", "0")) "]}";
+
+#define CSV_HEADER "test_name,iteration,file_size_mb,microseconds,throughput_mbs\n"
+#define SUMMARY_HEADER                                                                             \
+    "file_size_bytes,file_size_mb,mean_throughput_mbs,median_throughput_mbs,"                      \
+    "min_throughput_mbs,max_throughput_mbs,stddev_ms,mean_time_ms\n"
+#define SHORT_HEADER                                                                               \
+    "file_size_mb,mean_throughput_mbs,median_throughput_mbs,"                                      \
+    "min_throughput_mbs,max_throughput_mbs,stddev_ms,mean_time_ms\n"
+
+static const char sweep[] = CSV_HEADER //
+    "Read,1,0.004,61,64.04\n"
+    "Read,2,0.004,63,62.00\n"
+    "Read_mean,,0.004,62,63.00\n"
+    "Read_stddev,,0.004,1,\n"
+    "Write,1,64.000,58004,1103.37\n"
+    "\n"
+    "# File Size Performance Summary for Read\n" SUMMARY_HEADER
+    "4194,0.004,60.41,62.00,55.80,64.04,0.0,0.1\n"
+    "\n"
+    "# TCP Metrics Evolution Summary\n"
+    "metric,initial,final,delta\n"
+    "tcp_rtt_ms,4.11,4.62,0.51\n";
+
+static const char netatalk[] = "Starting afpd...\n"
+                               "a, b\n" CSV_HEADER "Read,1,0.062,61,1024.04\n"
+                               "some noise, in between\n"
+                               "\n"
+                               "Read,2,0.062,63,1000.00\n"
+                               "\n"
+                               "# File Size Performance Summary for Read\n" SHORT_HEADER
+                               "0.062,60.41,62.00,55.80,64.04,0.0,0.1\n"
+                               "done\n";
+
+static bool read_bytes(const char *bytes, size_t size, struct stored_result *result,
+                       struct error *error)
+{
+    char *copy = (char *)exact_copy(bytes, size);
+    bool ok = read_result_buffer("file", copy, size, result, error);
+    free(copy);
+    return ok;
+}
+
+static bool read_text(const char *text, struct stored_result *result, struct error *error)
+{
+    return read_bytes(text, strlen(text), result, error);
+}
+
+static void must_read(const char *text, struct stored_result *result)
+{
+    struct error error;
+    check(read_text(text, result, &error), "%s", error.message);
+}
+
+/* The text with the first `old` replaced; the caller frees it. */
+static char *replaced(const char *text, const char *old, const char *with)
+{
+    const char *place = strstr(text, old);
+    check(place != NULL, "'%s' is not in the text", old);
+    size_t before = (size_t)(place - text);
+    size_t size = strlen(text) + strlen(with) + 1;
+    char *result = malloc(size);
+    snprintf(result, size, "%.*s%s%s", (int)before, text, with, place + strlen(old));
+    return result;
+}
+
+/* ---- JSON ---- */
+
+static void json_is_read(void **state)
+{
+    (void)state;
+    static const char *const conditions[] = {"Linux 6",       "x86_64",  "Some CPU", "2",
+                                             "Netatalk4.5.1", "1048576", "AFP3.4",   "copy"};
+    static const uint64_t case_conditions[] = {1048576, 4, 1, 2, 0, 1};
+    struct stored_result result;
+    must_read(document, &result);
+    assert_string_equal(result.format, "afpbench JSON");
+    assert_string_equal(result.started, "2026-11-30T10:00:00Z");
+    assert_true(result.has_conditions);
+    assert_false(result.incomplete);
+    for (size_t i = 0; i < STORED_CONDITIONS; i++) {
+        assert_string_equal(result.conditions[i], conditions[i]);
+    }
+    assert_int_equal(result.case_count, 2);
+    assert_int_equal(result.run_count, 3);
+    const struct stored_case *write = &result.cases[0];
+    assert_string_equal(write->test, "Write");
+    assert_int_equal(write->size_bytes, 4096);
+    assert_true(write->size_exact);
+    assert_int_equal(write->run_bytes, 8192);
+    assert_int_equal(write->count, 2); /* the warm-up does not count */
+    assert_true(write->durations_ns[0] == 100 && write->durations_ns[1] == 0);
+    assert_memory_equal(write->conditions, case_conditions, sizeof case_conditions);
+    assert_int_equal(result.cases[1].conditions[STORED_FLUSHED], 0);
+    stored_result_release(&result);
+}
+
+static void json_sink_is_among_the_arguments(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arguments, *sink;
+    } rows[] = {
+        {"\"--sink\", \"discard\"", "discard"},
+        {"\"--sink=verify\"", "verify"},
+        {"\"--sin\", \"discard\"", "discard"},
+        {"\"--si\", \"discard\"", "copy"},
+        {"\"--sink\"", "copy"},
+        {"\"--sink\", 3", "copy"},
+        {"\"--sinker\", \"x\"", "copy"},
+        {"\"\", 4, null", "copy"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct stored_result result;
+        char *text = replaced(document, "\"-n\", \"2\"", rows[i].arguments);
+        must_read(text, &result);
+        check(strcmp(result.conditions[STORED_SINK], rows[i].sink) == 0, "%s: %s",
+              rows[i].arguments, result.conditions[STORED_SINK]);
+        stored_result_release(&result);
+        free(text);
+    }
+}
+
+static void json_incomplete(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *old, *with, *why;
+    } rows[] = {
+        {"\"complete\": true, \"failure\": null, \"run\"",
+         "\"complete\": false, \"failure\": null, \"run\"", NULL},
+        {"\"complete\": true, \"failure\": null, \"run\"",
+         "\"complete\": false, \"failure\": \"no space\", \"run\"", "no space"},
+        {"\"complete\": true, \"failure\": null, \"samples\"",
+         "\"complete\": false, \"failure\": \"-5019\", \"samples\"", "-5019"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct stored_result result;
+        char *text = replaced(document, rows[i].old, rows[i].with);
+        must_read(text, &result);
+        assert_true(result.incomplete);
+        if (rows[i].why == NULL) {
+            assert_null(result.why_incomplete);
+        } else {
+            assert_string_equal(result.why_incomplete, rows[i].why);
+        }
+        stored_result_release(&result);
+        free(text);
+    }
+}
+
+static void json_case_that_ran_twice(void **state)
+{
+    (void)state;
+    struct stored_result result;
+    struct error error;
+    char *text = replaced(document, "\"Read\"", "\"Write\"");
+    /* the other one flushed */
+    assert_false(read_text(text, &result, &error));
+    check_error(&error, ERROR_CONTENT, "file: cases[1]: expected the conditions");
+    stored_result_release(&result);
+    char *same = replaced(text, "\"flush\": 0", "\"flush\": 1");
+    must_read(same, &result);
+    assert_int_equal(result.case_count, 1);
+    assert_int_equal(result.cases[0].count, 3);
+    stored_result_release(&result);
+    free(same);
+    free(text);
+}
+
+static const struct refused {
+    const char *old, *with, *message;
+} refused_json[] = {
+    {"\"schema\":", "\"scheme\":", "file: schema: expected a text, but it is not there"},
+    {"afpbench-result", "other", "schema: expected \"afpbench-result\""},
+    {"\"schema_version\": 1", "\"schema_version\": 2", "schema_version: expected 1, not 2"},
+    {"\"schema_version\": 1", "\"schema_version\": 1.0", "schema_version: expected a whole number"},
+    {"\"complete\": true", "\"complete\": 1", "complete: expected true or false"},
+    {"\"failure\": null", "\"failure\": {}", "failure: expected a text or null"},
+    {"\"host\": {", "\"host\": [], \"x\": {", "host: expected an object"},
+    {"\"kernel\": \"Linux 6\"", "\"kernel\": null", "host.kernel: expected a text"},
+    {"\"cpu_count\": 2", "\"cpu_count\": -2", "host.cpu_count: expected a whole number from 0"},
+    {"\"arguments\": [", "\"arguments\": {}, \"x\": [", "run.arguments: expected an array"},
+    {"\"AFP3.4\"", "34", "server.afp_version: expected a text or null"},
+    {"\"cases\": [", "\"cases\": [7, ", "cases[0]: expected an object"},
+    {"\"Write\"", "\"W<b>\"", "cases[0].test: expected the name of a test"},
+    {"\"Write\"", "\"\"", "cases[0].test: expected the name of a test"},
+    {"\"size_bytes\": 4096", "\"size_bytes\": 0", "cases[0].size_bytes: expected a whole number"},
+    {"\"size_bytes\": 4096", "\"size_bytes\": 9223372036854775807", NULL},
+    {"\"size_bytes\": 4096", "\"size_bytes\": 9223372036854775808", "line 1, column"},
+    {"\"sessions\": 2", "\"sessions\": 9223372036854775807", "cases[0].sessions"},
+    {"\"sparse\": false", "\"sparse\": \"no\"", "cases[0].sparse: expected true or false"},
+    {"\"warmup\": true", "\"warmup\": 0", "cases[0].samples[0].warmup: expected true"},
+    {"\"duration_ns\": 100", "\"duration_ns\": -1", "cases[0].samples[1].duration_ns: expected"},
+    {"\"duration_ns\": 100", "\"duration_ns\": 1e2", "cases[0].samples[1].duration_ns: expected"},
+    {"\"duration_ns\": 100", "\"duration_ns\": NaN", "line 1, column"},
+    {"\"duration_ns\": 100, ", "", "duration_ns: expected a whole number from 0 on, but it is not"},
+    {"\"flush\": 1", "\"flush\": true", "cases[0].samples[0].requests.flush: expected"},
+    {"\"complete\": true", "\"complete\": true, \"complete\": true", "duplicate object key"},
+    {"]}", "]", "line 1, column"},
+    {"\"Some CPU\"", "\"\\u0000\"", "expected JSON"},
+    {"\"Some CPU\"", "\"\xff\"", "expected JSON"},
+};
+
+static void json_is_strict(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(refused_json); i++) {
+        const struct refused *row = &refused_json[i];
+        struct stored_result result;
+        struct error error = {0};
+        char *text = replaced(document, row->old, row->with);
+        bool ok = read_text(text, &result, &error);
+        check(ok == (row->message == NULL), "%s: %s", row->with, error.message);
+        if (!ok) {
+            check_error(&error, ERROR_CONTENT, row->message);
+        }
+        stored_result_release(&result);
+        free(text);
+    }
+}
+
+static void deep_json_is_refused(void **state)
+{
+    (void)state;
+    size_t size = 100000;
+    char *text = malloc(size + 1);
+    memset(text, '[', size);
+    text[0] = '{';
+    text[size] = '\0';
+    memcpy(text, "{\"a\":", 5);
+    struct stored_result result;
+    struct error error;
+    assert_false(read_text(text, &result, &error));
+    check_error(&error, ERROR_CONTENT, "maximum parsing depth");
+    free(text);
+}
+
+/* ---- CSV ---- */
+
+static void csv_is_read(void **state)
+{
+    (void)state;
+    struct stored_result result;
+    must_read(sweep, &result);
+    assert_string_equal(result.format, "speed test CSV");
+    assert_false(result.has_conditions);
+    assert_null(result.conditions[0]);
+    assert_false(result.incomplete);
+    assert_int_equal(result.case_count, 2);
+    assert_string_equal(result.cases[0].test, "Read");
+    assert_int_equal(result.cases[0].size_bytes, 4194); /* as the summary says */
+    assert_int_equal(result.cases[0].run_bytes, 4194);
+    assert_true(result.cases[0].size_exact);
+    assert_int_equal(result.cases[0].count, 2);
+    assert_true(result.cases[0].durations_ns[1] == 63000);
+    assert_int_equal(result.cases[1].size_bytes, 64 << 20);
+    assert_false(result.cases[1].size_exact);
+    stored_result_release(&result);
+}
+
+static void csv_of_windows(void **state)
+{
+    (void)state;
+    struct stored_result result;
+    must_read("test_name,iteration,file_size_mb,microseconds,throughput_mbs\r\n"
+              "Read,1,0.004,61,64.04\r\n",
+              &result);
+    assert_int_equal(result.run_count, 1);
+    stored_result_release(&result);
+}
+
+static void csv_of_netatalk(void **state)
+{
+    (void)state;
+    struct stored_result result;
+    must_read(netatalk, &result);
+    assert_string_equal(result.format, "Netatalk CSV");
+    assert_int_equal(result.case_count, 1);
+    assert_int_equal(result.cases[0].count, 2);
+    assert_int_equal(result.cases[0].size_bytes, 65536);
+    assert_false(result.cases[0].size_exact);
+    stored_result_release(&result);
+    /* nothing but the CSV itself */
+    must_read(strstr(netatalk, "test_name"), &result);
+    assert_string_equal(result.format, "Netatalk CSV");
+    stored_result_release(&result);
+}
+
+static void csv_that_was_cut_off(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        size_t runs;
+        bool incomplete;
+    } rows[] = {
+        {CSV_HEADER "Read,1,0.004,61,64.04\nRead,2,0.00", 1, true},
+        {CSV_HEADER "Read,1,0.004,61,64.04", 1, false}, /* an editor took the last newline */
+        {CSV_HEADER "Read,1,0.004,61,64.04\nRe", 1, true},
+        {CSV_HEADER, 0, false},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct stored_result result;
+        must_read(rows[i].text, &result);
+        assert_int_equal(result.run_count, rows[i].runs);
+        check(result.incomplete == rows[i].incomplete, "row %zu", i);
+        stored_result_release(&result);
+    }
+}
+
+static const struct refused refused_csv[] = {
+    {"Read,1,0.004", "Read,0,0.004", "file: line 2: expected a whole number from 1 to 1000000"},
+    {"Read,1,0.004", "Read,x,0.004", "line 2: expected a whole number from 1 to 1000000"},
+    {"Read,1,0.004", "Read,1000001,0.004", "line 2: expected a whole number from 1 to 1000000"},
+    {"Read,1,0.004", "Re/ad,1,0.004", "line 2: expected the name of a test"},
+    {"Read,1,0.004", ",1,0.004", "line 2: expected the name of a test"},
+    {"Read,2,0.004", "Read,2,0.04", "line 3: expected a number with three decimals in column 3"},
+    {"Read,2,0.004", "Read,2,0,004", "line 3: expected the 5 columns"},
+    {"Read,2,0.004", "Read,2,-.004", "line 3: expected a number with three decimals"},
+    {",63,", ",63.5,", "line 3: expected a whole number in column 4"},
+    {",63,", ",,", "line 3: expected a whole number in column 4"},
+    {",63,", ",99999999999999999999999,", "line 3: expected a whole number in column 4"},
+    {",62.00", ",nan", "line 3: expected a number with two decimals in column 5"},
+    {",62.00", ",62.00,1", "line 3: expected the 5 columns"},
+    {"Read_mean", "Read", "line 4: expected a whole number in column 2"},
+    {",1,\n", ",1,x\n", "line 5: expected a number with two decimals"},
+    {"\n\n", "\nx\n", "line 7: expected the 5 columns"},
+    {"4194,0.004", "4194,0.005", "line 10: expected the MiB of column 1"},
+    {"4194,0.004", "0,0.000", "line 10: expected a whole number from 1 on"},
+    {"0.0,0.1\n", "0.0\n", "line 10: expected the 8 columns"},
+    {"0.0,0.1\n", "0.0,0.1\n4096,0.004,60.41,62.00,55.80,64.04,0.0,0.1\n",
+     "line 11: expected one size for each file_size_mb"},
+    {"tcp_rtt_ms,4.11", "tcp_rtt_ms", "line 14: expected the 4 columns"},
+    {"metric,", "metrics,", "line 13: expected a heading"},
+};
+
+static void csv_is_strict(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(refused_csv); i++) {
+        struct stored_result result;
+        struct error error;
+        char *text = replaced(sweep, refused_csv[i].old, refused_csv[i].with);
+        check(!read_text(text, &result, &error), "%s", refused_csv[i].with);
+        check_error(&error, ERROR_CONTENT, refused_csv[i].message);
+        stored_result_release(&result);
+        free(text);
+    }
+}
+
+static void what_is_no_result(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *message;
+    } rows[] = {
+        {"", "file is no result"},
+        {"hello\n", "file is no result"},
+        {"[1]", "file is no result"},
+        {"Test,Time_ms,Time±,Min_ms,Max_ms,Median_ms,MB/s\n", "only their summaries"},
+        {"# File Size Performance Summary for Read\n" SUMMARY_HEADER, "only their summaries"},
+        {"{", "expected JSON"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct stored_result result;
+        struct error error;
+        check(!read_text(rows[i].text, &result, &error), "%s", rows[i].text);
+        check_error(&error, ERROR_CONTENT, rows[i].message);
+        stored_result_release(&result);
+    }
+}
+
+/* ---- Limits ---- */
+
+static void limits(void **state)
+{
+    (void)state;
+    struct stored_result result;
+    struct error error;
+    assert_false(read_result_buffer("file", "", STORED_FILE_LIMIT + 1, &result, &error));
+    check_error(&error, ERROR_LIMIT, "at most 64 MiB");
+
+    size_t size = 64 * (STORED_CASE_LIMIT + 2);
+    char *text = malloc(size);
+    size_t used = (size_t)snprintf(text, size, CSV_HEADER);
+    for (int i = 0; i <= STORED_CASE_LIMIT; i++) {
+        used += (size_t)snprintf(text + used, size - used, "Read,1,%d.000,1,1.00\n", i + 1);
+    }
+    assert_false(read_text(text, &result, &error));
+    check_error(&error, ERROR_LIMIT, "line 1026: more than 1024 tests and sizes");
+    stored_result_release(&result);
+
+    used = (size_t)snprintf(text, size, CSV_HEADER "Read,1,1.000,1,");
+    memset(text + used, '1', 2000);
+    strcpy(text + used + 2000, ".00\n");
+    assert_false(read_text(text, &result, &error));
+    check_error(&error, ERROR_CONTENT, "line 2: expected a line of at most 1024 bytes");
+    stored_result_release(&result);
+    free(text);
+}
+
+static void files(void **state)
+{
+    (void)state;
+    struct stored_result result;
+    struct error error;
+    assert_false(read_result_file("/nonexistent/file", &result, &error));
+    check_error(&error, ERROR_SYSTEM, "cannot open '/nonexistent/file': No such file");
+    assert_false(read_result_file("/", &result, &error));
+    check_error(&error, ERROR_SYSTEM, "cannot read it: Is a directory");
+    assert_false(read_result_file("/dev/zero", &result, &error));
+    check_error(&error, ERROR_LIMIT, "/dev/zero: a result has at most 64 MiB");
+
+    char path[] = "/tmp/test_read_results.XXXXXX";
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_int_equal(write(file, sweep, strlen(sweep)), strlen(sweep));
+    close(file);
+    bool ok = read_result_file(path, &result, &error);
+    unlink(path);
+    check(ok, "%s", error.message);
+    assert_int_equal(result.run_count, 3);
+    stored_result_release(&result);
+}
+
+/* ---- Anything at all ---- */
+
+static void every_prefix(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {document, sweep, netatalk};
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        for (size_t size = 0; size < strlen(texts[i]); size++) {
+            struct stored_result result;
+            struct error error;
+            if (!read_bytes(texts[i], size, &result, &error)) {
+                check_error(&error, ERROR_CONTENT, "file");
+            }
+            stored_result_release(&result);
+        }
+    }
+}
+
+static void random_changes(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {document, sweep, netatalk};
+    static const char bytes[] = "0123456789,.\n\r#-_\"{}[]:\0\xff Rea";
+    uint32_t random = 1;
+    for (size_t round = 0; round < 30000; round++) {
+        const char *text = texts[round % COUNT(texts)];
+        size_t size = strlen(text);
+        char *copy = (char *)exact_copy(text, size);
+        for (uint32_t i = next_random(&random) % 4; i < 4; i++) {
+            copy[next_random(&random) % size] = bytes[next_random(&random) % (sizeof bytes - 1)];
+        }
+        struct stored_result result;
+        struct error error;
+        if (!read_result_buffer("file", copy, size, &result, &error)) {
+            check_error(&error, ERROR_CONTENT, "file");
+        }
+        stored_result_release(&result);
+        free(copy);
+    }
+}
+
+static void out_of_memory(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {document, sweep, netatalk,
+                                        CSV_HEADER "Read,1,0.004,61,64.04\nRead,2,0.00"};
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        bool ok = false;
+        for (unsigned number = 1; !ok; number++) {
+            struct stored_result result;
+            struct error error;
+            allocations = 0;
+            fail_at = number;
+            ok = read_text(texts[i], &result, &error);
+            fail_at = 0;
+            if (!ok) {
+                check_error(&error, ERROR_SYSTEM, "out of memory");
+            }
+            check(ok == (allocations < number), "allocation %u of text %zu", number, i);
+            stored_result_release(&result);
+        }
+    }
+}
+
+/* ---- Sizes ---- */
+
+static void sizes_as_csv_prints_them(void **state)
+{
+    (void)state;
+    uint32_t random = 7;
+    for (int i = 0; i < 20000; i++) {
+        uint64_t size = i < 4096 ? (uint64_t)i * 16 : (uint64_t)next_random(&random) * 64;
+        char printed[32];
+        snprintf(printed, sizeof printed, "%.3f", (double)size / 1048576);
+        uint64_t value = stored_size_thousandths(size);
+        char own[32];
+        snprintf(own, sizeof own, "%u.%03u", (unsigned)(value / 1000), (unsigned)(value % 1000));
+        assert_string_equal(own, printed);
+    }
+}
+
+static void sizes_from_csv(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *printed;
+        uint64_t size_bytes;
+    } rows[] = {
+        {"0.004", 4096},    {"0.008", 8192},    {"0.016", 16384},      {"0.031", 32768},
+        {"0.062", 65536},   {"0.125", 131072},  {"0.250", 262144},     {"0.500", 524288},
+        {"1.000", 1048576}, {"1.500", 1572864}, {"256.000", 1 << 28},  {"100.000", 104857600},
+        {"0.000", 0},       {"0.001", 1024},    {"0.977", 1000 << 10},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char text[200];
+        struct stored_result result;
+        snprintf(text, sizeof text, CSV_HEADER "Read,1,%s,61,64.04\n", rows[i].printed);
+        must_read(text, &result);
+        check(result.cases[0].size_bytes == rows[i].size_bytes, "%s: %llu", rows[i].printed,
+              (unsigned long long)result.cases[0].size_bytes);
+        stored_result_release(&result);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_is_read),    cmocka_unit_test(json_sink_is_among_the_arguments),
+        cmocka_unit_test(json_incomplete), cmocka_unit_test(json_case_that_ran_twice),
+        cmocka_unit_test(json_is_strict),  cmocka_unit_test(deep_json_is_refused),
+        cmocka_unit_test(csv_is_read),     cmocka_unit_test(csv_of_windows),
+        cmocka_unit_test(csv_of_netatalk), cmocka_unit_test(csv_that_was_cut_off),
+        cmocka_unit_test(csv_is_strict),   cmocka_unit_test(what_is_no_result),
+        cmocka_unit_test(limits),          cmocka_unit_test(files),
+        cmocka_unit_test(every_prefix),    cmocka_unit_test(random_changes),
+        cmocka_unit_test(out_of_memory),   cmocka_unit_test(sizes_as_csv_prints_them),
+        cmocka_unit_test(sizes_from_csv),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
