@@ -6,6 +6,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+/* Of pages, always: O_DIRECT wants it, and the kernel's copy out of a socket took a third of the
+ * time when source and destination lay alike within their pages (doc/performance.md). */
+#define BUFFER_ALIGNMENT ((size_t)4096)
+
 /* What a buffer holds before a read: if it is still there afterwards, nothing was read. */
 #define UNREAD_BYTE 0xA5
 
@@ -42,14 +46,15 @@ static bool allocate_buffers(struct flow *flow, struct error *error)
                          " bytes need more than the %s kept for buffers: lower -r, -R or -q",
                          flow->lane_count, largest, size_text(FLOW_MEMORY_LIMIT, limit));
     }
-    /* A direct read of an odd tail may fill the rest of its block. */
-    size_t alignment = plan->target->facts.alignment;
-    size_t bytes = (size_t)(flow->lane_count * largest) + alignment;
-    flow->buffer_block = memory_allocate(bytes + alignment, 1);
+    /* Whole pages for each lane: a direct read of an odd tail may fill the rest of its block. */
+    size_t pages = ((size_t)largest + BUFFER_ALIGNMENT - 1) / BUFFER_ALIGNMENT;
+    flow->stride_bytes = pages * BUFFER_ALIGNMENT;
+    size_t bytes = flow->lane_count * flow->stride_bytes;
+    flow->buffer_block = memory_allocate(bytes + BUFFER_ALIGNMENT, 1);
     if (flow->buffer_block == NULL) {
         return memory_error(error, "for the buffers of outstanding requests");
     }
-    flow->buffers = memory_align(flow->buffer_block, alignment);
+    flow->buffers = memory_align(flow->buffer_block, BUFFER_ALIGNMENT);
     /* Touched now, so that no page fault is timed. */
     memset(flow->buffers, UNREAD_BYTE, bytes);
     return true;
@@ -87,6 +92,7 @@ struct pass {
     struct sample_counts *counts;
     uint64_t next_offset; /* of the chunk that starts next */
     uint64_t requests;
+    uint64_t batches; /* -R: times that all outstanding requests were awaited */
 };
 
 static size_t chunk_size(const struct flow_plan *plan, uint64_t offset)
@@ -97,7 +103,7 @@ static size_t chunk_size(const struct flow_plan *plan, uint64_t offset)
 
 static uint8_t *lane_buffer(const struct flow *flow, uint32_t index)
 {
-    return flow->buffers != NULL ? flow->buffers + (size_t)index * flow->plan.chunk_bytes : NULL;
+    return flow->buffers != NULL ? flow->buffers + index * flow->stride_bytes : NULL;
 }
 
 static bool submit(struct pass *pass, struct target_operation *operation, struct error *error)
@@ -203,6 +209,7 @@ static bool run_window(struct pass *pass, struct error *error)
 
 static bool await_all(struct pass *pass, uint32_t count, struct error *error)
 {
+    pass->batches++;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t index;
         if (!await_one(pass, &index, error)) {
@@ -247,7 +254,8 @@ bool flow_run(struct flow *flow, struct target_file *source, struct target_file 
         .flow = flow, .source = source, .destination = destination, .counts = counts};
     bool ok =
         flow->plan.policy == FLOW_BATCH ? run_batches(&pass, error) : run_window(&pass, error);
-    /* With n in flight one round trip answers n requests. */
-    counts->round_trips += (pass.requests + flow->lane_count - 1) / flow->lane_count;
+    /* In a window of n one round trip answers n requests at best. */
+    counts->round_trips +=
+        pass.batches > 0 ? pass.batches : (pass.requests + flow->lane_count - 1) / flow->lane_count;
     return ok;
 }

@@ -52,8 +52,9 @@ struct flow {
     uint32_t
         lane_count; /* requests in flight: the depth, or the number of chunks if that is less */
     struct flow_lane *lanes;
-    void *buffer_block; /* as allocated; NULL where nothing is kept */
-    uint8_t *buffers;   /* aligned for the target; one chunk per lane */
+    void *buffer_block;  /* as allocated; NULL where nothing is kept */
+    uint8_t *buffers;    /* whole pages for each lane */
+    size_t stride_bytes; /* from one lane's to the next one's */
 };
 
 /* Allocates and touches what the plan needs and reserves the target's depth. ERROR_LIMIT names the

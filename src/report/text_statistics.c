@@ -63,8 +63,9 @@ static void requests(FILE *out, const struct sample *sample)
             separator = ", ";
         }
     }
-    fprintf(out, " a run, %" PRIu64 " runt%s, %" PRIu64 " round trips\n", sample->counts.runts,
-            sample->counts.runts == 1 ? "" : "s", sample->counts.round_trips);
+    fprintf(out, " a run, %" PRIu64 " runt%s, %" PRIu64 " round trip%s\n", sample->counts.runts,
+            sample->counts.runts == 1 ? "" : "s", sample->counts.round_trips,
+            sample->counts.round_trips == 1 ? "" : "s");
 }
 
 static void service_times(FILE *out, const struct histogram *service)

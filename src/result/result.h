@@ -26,7 +26,7 @@ struct sample_counts {
     uint64_t bytes; /* payload; a copy counts the file once */
     uint64_t requests[REQUEST_KINDS];
     uint64_t runts;            /* reads and writes smaller than the chunk */
-    uint64_t round_trips;      /* times that a request had to wait for an answer to another */
+    uint64_t round_trips;      /* at least so many: requests ÷ outstanding, rounded up */
     struct histogram *service; /* of reads and writes; NULL: not wanted */
 };
 

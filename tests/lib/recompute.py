@@ -87,11 +87,15 @@ def expected_counts(case, flush):
     read, write = case.name in ('Read', 'Copy'), case.name in ('Write', 'Copy')
     flushes = 1 if case.name == 'Write' and flush else 0
     copies = 1 if case.name == 'ServerCopy' else 0
+    if raw['interleaved']:
+        trips = -(-chunks * (read + write) // lanes)
+    else:
+        trips = -(-chunks // lanes) * (read + write)
     requests = {'read': chunks * read, 'write': chunks * write, 'flush': flushes,
                 'server_copy': copies}
     return ({kind: count * raw['sessions'] for kind, count in requests.items()},
             runts * (read + write) * raw['sessions'],
-            -(-chunks * (read + write) // lanes) + flushes + copies)
+            trips + flushes + copies)
 
 
 def check_sample(case, sample, flush, what):

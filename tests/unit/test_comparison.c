@@ -2,7 +2,6 @@
 #include "unit.h"
 
 #include "base/memory.h"
-#include "report/comparison_columns.h"
 #include "report/comparison_format.h"
 
 #include <errno.h>
@@ -56,10 +55,18 @@ bool memory_error(struct error *error, const char *what)
 static struct stored_result made(void)
 {
     static const char *const conditions[STORED_CONDITIONS] = {
-        "Linux 6", "x86_64", "A|B <CPU> & \x1b[1m\"x\" \xff_", "2", "Netatalk4.5.1", "1048576",
-        "AFP3.4",  "copy"};
+        [STORED_KERNEL] = "Linux 6",
+        [STORED_MACHINE] = "x86_64",
+        [STORED_CPU] = "A|B <CPU> & \x1b[1m\"x\" \xff_",
+        [STORED_CPU_COUNT] = "2",
+        [STORED_TARGET] = "AFP server",
+        [STORED_SERVER_TYPE] = "Netatalk4.5.1",
+        [STORED_QUANTUM] = "1048576",
+        [STORED_AFP_VERSION] = "AFP3.4",
+        [STORED_REFERENCE_STORE] = "none",
+    };
     struct stored_result result = {.format = "made up", .has_conditions = true};
-    for (size_t i = 0; i < STORED_CONDITIONS; i++) {
+    for (size_t i = 0; i < STORED_FILE_SYSTEM; i++) {
         result.conditions[i] = strdup(conditions[i]);
     }
     return result;
@@ -74,7 +81,7 @@ static struct stored_case *add_case(struct stored_result *result, const char *te
     *added = (struct stored_case){.size_bytes = size_bytes,
                                   .run_bytes = size_bytes,
                                   .size_exact = true,
-                                  .conditions = {1048576, 1, 1, 1, 0, 0},
+                                  .conditions = {1048576, 1, 1, 1, 0, 1, 0, 0, 0},
                                   .count = count,
                                   .capacity = count};
     snprintf(added->test, sizeof added->test, "%s", test);
@@ -90,6 +97,19 @@ static void set_condition(struct stored_result *result, enum stored_condition co
 {
     free(result->conditions[condition]);
     result->conditions[condition] = strdup(text);
+}
+
+/* Makes a result one of POSIX calls. */
+static void set_directory(struct stored_result *result, const char *directory, const char *type)
+{
+    set_condition(result, STORED_TARGET, "directory");
+    for (size_t i = STORED_SERVER_TYPE; i < STORED_FILE_SYSTEM; i++) {
+        free(result->conditions[i]);
+        result->conditions[i] = NULL;
+    }
+    set_condition(result, STORED_FILE_SYSTEM, type);
+    set_condition(result, STORED_DIRECT, "no");
+    result->directory = strdup(directory);
 }
 
 static void must_make(struct comparison_report *report, const struct stored_result *before,
@@ -340,6 +360,7 @@ static void every_condition_counts(void **state)
         const char *name;
         make_pair(&before, &after);
         if (i < STORED_CONDITIONS) {
+            set_condition(&before, (enum stored_condition)i, "one");
             set_condition(&after, (enum stored_condition)i, "other");
             name = stored_condition_names[i];
         } else {
@@ -349,6 +370,78 @@ static void every_condition_counts(void **state)
         must_make(&report, &before, &after, NULL);
         assert_int_equal(report.difference_count, 1);
         assert_string_equal(report.differences[0].condition, name);
+        release_pair(&report, &before, &after);
+    }
+}
+
+static void values_of_cases_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        enum stored_case_condition condition;
+        uint64_t values[2];
+        const char *before, *after;
+    } rows[] = {
+        {STORED_OUTSTANDING, {1, 4}, "1", "4"},
+        {STORED_SINK, {0, 1}, "none", "copy"},
+        {STORED_SINK, {2, 3}, "discard", "verify"},
+        {STORED_FLUSH, {1, 0}, "yes", "no"},
+        {STORED_NEW_FILES, {0, 1}, "no", "yes"},
+        {STORED_EXISTING_FILE, {0, 1}, "no", "yes"},
+        {STORED_CHUNK, {UINT64_MAX, 1}, "18446744073709551615", "1"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct stored_result before;
+        struct stored_result after;
+        struct comparison_report report;
+        make_pair(&before, &after);
+        before.cases[2].conditions[rows[i].condition] = rows[i].values[0];
+        after.cases[1].conditions[rows[i].condition] = rows[i].values[1];
+        must_make(&report, &before, &after, NULL);
+        assert_int_equal(report.difference_count, 1);
+        assert_string_equal(report.differences[0].before, rows[i].before);
+        assert_string_equal(report.differences[0].after, rows[i].after);
+        assert_string_equal(report.differences[0].row, "Read 4 KiB");
+        release_pair(&report, &before, &after);
+    }
+}
+
+/* The path does not have to agree; the file system does. */
+static void directories(void **state)
+{
+    (void)state;
+    struct stored_result before;
+    struct stored_result after;
+    struct comparison_report report;
+    make_pair(&before, &after);
+    set_directory(&before, "/mnt/a", "nfs4");
+    set_directory(&after, "/mnt/b", "nfs4");
+    must_make(&report, &before, &after, NULL);
+    assert_int_equal(report.difference_count, 0);
+    comparison_report_release(&report);
+    set_condition(&after, STORED_FILE_SYSTEM, "cifs");
+    must_make(&report, &before, &after, NULL);
+    assert_int_equal(report.difference_count, 1);
+    assert_string_equal(report.differences[0].condition, "file system type");
+    release_pair(&report, &before, &after);
+}
+
+/* A server and a directory differ in the target, not in what only one of them has. */
+static void server_against_directory(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        struct stored_result before;
+        struct stored_result after;
+        struct comparison_report report;
+        make_pair(&before, &after);
+        set_directory(i == 0 ? &after : &before, "/mnt/a", "nfs4");
+        must_make(&report, &before, &after, NULL);
+        assert_int_equal(report.difference_count, 1);
+        assert_string_equal(report.differences[0].condition, "target");
+        assert_string_equal(report.differences[0].before, i == 0 ? "AFP server" : "directory");
+        assert_string_equal(report.differences[0].after, i == 0 ? "directory" : "AFP server");
+        assert_int_equal(report.made_count, 3);
         release_pair(&report, &before, &after);
     }
 }
@@ -491,26 +584,33 @@ static void texts_are_escaped(void **state)
     }
 }
 
-/* What a format makes of the pair; the caller frees it. */
-static char *written(const char *format, const char *gates)
+/* What a format makes of two results, which it releases; the caller frees it. */
+static char *written_pair(const char *format, struct stored_result *before,
+                          struct stored_result *after, const char *gates)
 {
-    struct stored_result before;
-    struct stored_result after;
     struct comparison_report report;
     struct error error;
     char *text;
     size_t size;
-    make_pair(&before, &after);
-    set_condition(&after, STORED_AFP_VERSION, "AFP3.3");
-    after.incomplete = true;
-    after.why_incomplete = strdup("<disk full>");
-    must_make(&report, &before, &after, gates);
+    must_make(&report, before, after, gates);
     FILE *out = open_memstream(&text, &size);
     check(comparison_write(comparison_format_by_name(format), out, &report, &error), "%s",
           error.message);
     fclose(out);
-    release_pair(&report, &before, &after);
+    release_pair(&report, before, after);
     return text;
+}
+
+/* The same for a pair of which one is incomplete and of another AFP version. */
+static char *written(const char *format, const char *gates)
+{
+    struct stored_result before;
+    struct stored_result after;
+    make_pair(&before, &after);
+    set_condition(&after, STORED_AFP_VERSION, "AFP3.3");
+    after.incomplete = true;
+    after.why_incomplete = strdup("<disk full>");
+    return written_pair(format, &before, &after, gates);
 }
 
 static void expect_all(const char *text, const char *const *wanted, size_t count)
@@ -587,6 +687,67 @@ static void as_junit(void **state)
     free(text);
 }
 
+/* Each form names both, and what only one of them has. */
+static void with_a_directory(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *format, *wanted[6];
+    } rows[] = {
+        {"text",
+         {"A  a.json (made up)\n", "B  b.json (made up, directory /mnt/<a>?b on nfs4)\n",
+          "Conditions that differ:\n  target: AFP server in A, directory in B\n\n"}},
+        {"markdown",
+         {"(made up, directory /mnt/&#60;a&#62;?b on nfs4)\n", "* AFP version: AFP3.4 in A\n",
+          "* file system type: nfs4 in B\n", "* direct: no in B\n",
+          "* **differs:** target: AFP server in A, directory in B\n", "* kernel: Linux 6\n"}},
+        {"junit",
+         {"(made up, directory /mnt/&lt;a&gt;?b on nfs4)\"/>",
+          "<property name=\"AFP version A\" value=\"AFP3.4\"/>",
+          "<property name=\"file system type B\" value=\"nfs4\"/>",
+          "<property name=\"target B\" value=\"directory\"/>",
+          "differs: target: AFP server in A, directory in B\n"}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct stored_result before;
+        struct stored_result after;
+        size_t count = 0;
+        make_pair(&before, &after);
+        set_directory(&after, "/mnt/<a>\nb", "nfs4");
+        char *text = written_pair(rows[i].format, &before, &after, NULL);
+        while (count < COUNT(rows[i].wanted) && rows[i].wanted[count] != NULL) {
+            count++;
+        }
+        expect_all(text, rows[i].wanted, count);
+        assert_null(strstr(text, "(null)"));
+        assert_null(strstr(text, "AFP version B"));
+        free(text);
+    }
+}
+
+/* CSV has no conditions at all. */
+static void without_conditions(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"text", "markdown", "junit"};
+    for (size_t i = 0; i < 2 * COUNT(formats); i++) {
+        struct stored_result results[2];
+        make_pair(&results[0], &results[1]);
+        for (size_t side = i % 2; side < 2; side++) {
+            results[side].has_conditions = false;
+            for (size_t j = 0; j < STORED_CONDITIONS; j++) {
+                free(results[side].conditions[j]);
+                results[side].conditions[j] = NULL;
+            }
+        }
+        char *text = written_pair(formats[i / 2], &results[0], &results[1], NULL);
+        assert_non_null(strstr(text, "conditions not recorded"));
+        assert_null(strstr(text, "(null)"));
+        check((strstr(text, "Linux 6") != NULL) == (i % 2 == 1 && i > 1), "%s", text);
+        free(text);
+    }
+}
+
 static void full_disk(void **state)
 {
     (void)state;
@@ -650,6 +811,9 @@ int main(void)
         cmocka_unit_test(names_of_sizes),
         cmocka_unit_test(conditions_that_differ),
         cmocka_unit_test(every_condition_counts),
+        cmocka_unit_test(values_of_cases_are_named),
+        cmocka_unit_test(directories),
+        cmocka_unit_test(server_against_directory),
         cmocka_unit_test(gates_are_parsed),
         cmocka_unit_test(too_many_gates),
         cmocka_unit_test(gates_fail_only_on_what_was_shown),
@@ -657,6 +821,8 @@ int main(void)
         cmocka_unit_test(as_text),
         cmocka_unit_test(as_markdown),
         cmocka_unit_test(as_junit),
+        cmocka_unit_test(with_a_directory),
+        cmocka_unit_test(without_conditions),
         cmocka_unit_test(full_disk),
         cmocka_unit_test(formats_by_name),
         cmocka_unit_test(out_of_memory),

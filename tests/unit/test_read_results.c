@@ -50,27 +50,35 @@ bool memory_error(struct error *error, const char *what)
 
 /* ---- Inputs ---- */
 
-#define SAMPLE(number, warmup, duration, flush)                                                    \
+#define SAMPLE(number, warmup, duration)                                                           \
     "{\"number\": " number ", \"warmup\": " warmup ", \"duration_ns\": " duration                  \
-    ", \"bytes\": 4096, \"requests\": {\"read\": 0, \"write\": 1, \"flush\": " flush               \
-    ", \"server_copy\": 0}}"
+    ", \"bytes\": 4096, \"requests\": {\"read\": 0, \"write\": 1, \"flush\": 1, "                  \
+    "\"server_copy\": 0}}"
 
-#define CASE(test, size, samples)                                                                  \
+#define CASE(test, size, sink, flush, samples)                                                     \
     "{\"test\": \"" test "\", \"size_bytes\": " size ", \"chunk_bytes\": 1048576, "                \
     "\"sparse\": false, \"outstanding\": 4, \"interleaved\": true, \"sessions\": 2, "              \
-    "\"complete\": true, \"failure\": null, \"samples\": [" samples "]}"
+    "\"sink\": " sink ", \"flush\": " flush ", \"new_files\": false, "                             \
+    "\"existing_file\": false, \"complete\": true, \"failure\": null, \"samples\": [" samples "]}"
+
+#define SERVER                                                                                     \
+    "{\"machine_type\": \"Netatalk4.5.1\", \"reference_store\": null, "                            \
+    "\"quantum_offered_bytes\": 1048576, \"afp_version\": \"AFP3.4\"}"
+
+#define FILE_SYSTEM                                                                                \
+    "{\"directory\": \"/mnt/a\", \"second_directory\": null, \"type\": \"nfs4\", "                 \
+    "\"direct\": true}"
 
 static const char document[] =
     "{\"schema\": \"afpbench-result\", \"schema_version\": 1, \"complete\": true, "
     "\"failure\": null, \"run\": {\"program\": \"afp_speedtest\", \"version\": \"0.1\", "
     "\"arguments\": [\"afp_speedtest\", \"-n\", \"2\"], \"started\": \"2026-11-30T10:00:00Z\"}, "
     "\"host\": {\"kernel\": \"Linux 6\", \"machine\": \"x86_64\", \"cpu\": \"Some CPU\", "
-    "\"cpu_count\": 2}, \"server\": {\"machine_type\": \"Netatalk4.5.1\", "
-    "\"quantum_offered_bytes\": 1048576, \"afp_version\": \"AFP3.4\"}, \"cases\": [" //
-    CASE("Write", "4096",
-         SAMPLE("1", "true", "999", "1") ", " SAMPLE("1", "false", "100", "1") ", " //
-         SAMPLE("2", "false", "0", "1")) ", "                                       //
-    CASE("Read", "4096", SAMPLE("1", "false", "300", "0")) "]}";
+    "\"cpu_count\": 2}, \"server\": " SERVER ", \"file_system\": null, \"cases\": [" //
+    CASE("Write", "4096", "null", "true",
+         SAMPLE("1", "true", "999") ", " SAMPLE("1", "false", "100") ", " //
+         SAMPLE("2", "false", "0")) ", "                                  //
+    CASE("Read", "4096", "\"copy\"", "false", SAMPLE("1", "false", "300")) "]}";
 
 #define CSV_HEADER "test_name,iteration,file_size_mb,microseconds,throughput_mbs\n"
 #define SUMMARY_HEADER                                                                             \
@@ -136,22 +144,46 @@ static char *replaced(const char *text, const char *old, const char *with)
     return result;
 }
 
+/* What is replaced in a good text, and what is said of it then. */
+struct refused {
+    const char *old, *with, *message; /* message NULL: it is still good */
+};
+
+static void must_refuse(const char *text, const struct refused *row)
+{
+    struct stored_result result;
+    struct error error = {0};
+    char *changed = replaced(text, row->old, row->with);
+    bool ok = read_text(changed, &result, &error);
+    check(ok == (row->message == NULL), "%s: %s", row->with, error.message);
+    if (!ok) {
+        check_error(&error, ERROR_CONTENT, row->message);
+    }
+    stored_result_release(&result);
+    free(changed);
+}
+
 /* ---- JSON ---- */
 
 static void json_is_read(void **state)
 {
     (void)state;
-    static const char *const conditions[] = {"Linux 6",       "x86_64",  "Some CPU", "2",
-                                             "Netatalk4.5.1", "1048576", "AFP3.4",   "copy"};
-    static const uint64_t case_conditions[] = {1048576, 4, 1, 2, 0, 1};
+    static const char *const conditions[] = {"Linux 6", "x86_64",     "Some CPU",
+                                             "2",       "AFP server", "Netatalk4.5.1",
+                                             "1048576", "AFP3.4",     "none"};
+    static const uint64_t case_conditions[] = {1048576, 4, 1, 2, 0, 0, 1, 0, 0};
     struct stored_result result;
     must_read(document, &result);
     assert_string_equal(result.format, "afpbench JSON");
     assert_string_equal(result.started, "2026-11-30T10:00:00Z");
     assert_true(result.has_conditions);
     assert_false(result.incomplete);
-    for (size_t i = 0; i < STORED_CONDITIONS; i++) {
+    assert_null(result.directory);
+    for (size_t i = 0; i < COUNT(conditions); i++) {
         assert_string_equal(result.conditions[i], conditions[i]);
+    }
+    for (size_t i = COUNT(conditions); i < STORED_CONDITIONS; i++) {
+        assert_null(result.conditions[i]);
     }
     assert_int_equal(result.case_count, 2);
     assert_int_equal(result.run_count, 3);
@@ -163,34 +195,92 @@ static void json_is_read(void **state)
     assert_int_equal(write->count, 2); /* the warm-up does not count */
     assert_true(write->durations_ns[0] == 100 && write->durations_ns[1] == 0);
     assert_memory_equal(write->conditions, case_conditions, sizeof case_conditions);
-    assert_int_equal(result.cases[1].conditions[STORED_FLUSHED], 0);
+    assert_int_equal(result.cases[1].conditions[STORED_FLUSH], 0);
+    assert_int_equal(result.cases[1].conditions[STORED_SINK], 1);
     stored_result_release(&result);
 }
 
-static void json_sink_is_among_the_arguments(void **state)
+static void json_sinks(void **state)
 {
     (void)state;
     static const struct {
-        const char *arguments, *sink;
-    } rows[] = {
-        {"\"--sink\", \"discard\"", "discard"},
-        {"\"--sink=verify\"", "verify"},
-        {"\"--sin\", \"discard\"", "discard"},
-        {"\"--si\", \"discard\"", "copy"},
-        {"\"--sink\"", "copy"},
-        {"\"--sink\", 3", "copy"},
-        {"\"--sinker\", \"x\"", "copy"},
-        {"\"\", 4, null", "copy"},
-    };
+        const char *json, *word;
+    } rows[] = {{"null", "none"},
+                {"\"copy\"", "copy"},
+                {"\"discard\"", "discard"},
+                {"\"verify\"", "verify"}};
+    const char *const *words = stored_case_condition_rows[STORED_SINK].words;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct stored_result result;
-        char *text = replaced(document, "\"-n\", \"2\"", rows[i].arguments);
+        char sink[32];
+        snprintf(sink, sizeof sink, "\"sink\": %s", rows[i].json);
+        /* what the arguments say does not matter */
+        char *arguments = replaced(document, "\"-n\", \"2\"", "\"--sink\", \"discard\", 4");
+        char *text = replaced(arguments, "\"sink\": \"copy\"", sink);
         must_read(text, &result);
-        check(strcmp(result.conditions[STORED_SINK], rows[i].sink) == 0, "%s: %s",
-              rows[i].arguments, result.conditions[STORED_SINK]);
+        assert_string_equal(words[result.cases[1].conditions[STORED_SINK]], rows[i].word);
         stored_result_release(&result);
         free(text);
+        free(arguments);
     }
+}
+
+static void json_reference_store(void **state)
+{
+    (void)state;
+    struct stored_result result;
+    char *text = replaced(document, "\"reference_store\": null", "\"reference_store\": \"null\"");
+    must_read(text, &result);
+    assert_string_equal(result.conditions[STORED_REFERENCE_STORE], "null");
+    stored_result_release(&result);
+    free(text);
+}
+
+/* A result of POSIX calls; the caller frees it. */
+static char *directory_document(void)
+{
+    char *headless = replaced(document, "\"server\": " SERVER, "\"server\": null");
+    char *text = replaced(headless, "\"file_system\": null", "\"file_system\": " FILE_SYSTEM);
+    free(headless);
+    return text;
+}
+
+static void json_of_a_directory(void **state)
+{
+    (void)state;
+    struct stored_result result;
+    char *text = directory_document();
+    must_read(text, &result);
+    assert_string_equal(result.directory, "/mnt/a");
+    assert_string_equal(result.conditions[STORED_TARGET], "directory");
+    assert_string_equal(result.conditions[STORED_FILE_SYSTEM], "nfs4");
+    assert_string_equal(result.conditions[STORED_DIRECT], "yes");
+    for (size_t i = STORED_SERVER_TYPE; i < STORED_FILE_SYSTEM; i++) {
+        assert_null(result.conditions[i]);
+    }
+    assert_int_equal(result.run_count, 3);
+    stored_result_release(&result);
+    free(text);
+}
+
+static void json_of_a_directory_is_strict(void **state)
+{
+    (void)state;
+    static const struct refused rows[] = {
+        {"\"directory\": \"/mnt/a\"", "\"directory\": null",
+         "file_system.directory: expected a text"},
+        {"\"type\": \"nfs4\"", "\"type\": 4", "file_system.type: expected a text"},
+        {"\"direct\": true", "\"direct\": 1", "file_system.direct: expected true or false"},
+        {"\"direct\": true", "\"x\": true",
+         "file_system.direct: expected true or false, but it is"},
+        {"\"file_system\": {", "\"file_system\": null, \"x\": {",
+         "server and file_system: expected"},
+    };
+    char *directory = directory_document();
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        must_refuse(directory, &rows[i]);
+    }
+    free(directory);
 }
 
 static void json_incomplete(void **state)
@@ -231,18 +321,22 @@ static void json_case_that_ran_twice(void **state)
     assert_false(read_text(text, &result, &error));
     check_error(&error, ERROR_CONTENT, "file: cases[1]: expected the conditions");
     stored_result_release(&result);
-    char *same = replaced(text, "\"flush\": 0", "\"flush\": 1");
+    char *flushed = replaced(text, "\"flush\": false", "\"flush\": true");
+    /* that one read */
+    assert_false(read_text(flushed, &result, &error));
+    check_error(&error, ERROR_CONTENT, "file: cases[1]: expected the conditions");
+    stored_result_release(&result);
+    char *same = replaced(flushed, "\"sink\": \"copy\"", "\"sink\": null");
     must_read(same, &result);
     assert_int_equal(result.case_count, 1);
     assert_int_equal(result.cases[0].count, 3);
     stored_result_release(&result);
     free(same);
+    free(flushed);
     free(text);
 }
 
-static const struct refused {
-    const char *old, *with, *message;
-} refused_json[] = {
+static const struct refused refused_json[] = {
     {"\"schema\":", "\"scheme\":", "file: schema: expected a text, but it is not there"},
     {"afpbench-result", "other", "schema: expected \"afpbench-result\""},
     {"\"schema_version\": 1", "\"schema_version\": 2", "schema_version: expected 1, not 2"},
@@ -267,7 +361,26 @@ static const struct refused {
     {"\"duration_ns\": 100", "\"duration_ns\": 1e2", "cases[0].samples[1].duration_ns: expected"},
     {"\"duration_ns\": 100", "\"duration_ns\": NaN", "line 1, column"},
     {"\"duration_ns\": 100, ", "", "duration_ns: expected a whole number from 0 on, but it is not"},
-    {"\"flush\": 1", "\"flush\": true", "cases[0].samples[0].requests.flush: expected"},
+    {"\"requests\": {", "\"requests\": 1, \"x\": {", "cases[0].samples[0].requests: expected"},
+    {"\"sink\": null", "\"sink\": \"tape\"",
+     "cases[0].sink: expected copy, discard, verify or null"},
+    {"\"sink\": null", "\"sink\": \"none\"",
+     "cases[0].sink: expected copy, discard, verify or null"},
+    {"\"sink\": null", "\"sink\": \"\"", "cases[0].sink: expected copy, discard, verify or null"},
+    {"\"sink\": null", "\"sink\": 1", "cases[0].sink: expected copy, discard, verify or null"},
+    {"\"sink\": null, ", "", "cases[0].sink: expected copy, discard, verify or null, but it is"},
+    {"\"flush\": true", "\"flush\": 1", "cases[0].flush: expected true or false"},
+    {"\"flush\": true, ", "", "cases[0].flush: expected true or false, but it is not there"},
+    {"\"new_files\": false", "\"new_files\": null", "cases[0].new_files: expected true or false"},
+    {"\"existing_file\": false", "\"existing_file\": \"x\"",
+     "cases[0].existing_file: expected true"},
+    {"\"server\": {", "\"server\": [], \"x\": {", "server: expected an object or null"},
+    {"\"server\": {", "\"server\": null, \"x\": {", "server and file_system: expected one"},
+    {"\"file_system\": null", "\"file_system\": " FILE_SYSTEM,
+     "server and file_system: expected one"},
+    {"\"file_system\": null, ", "", "file_system: expected an object or null, but it is not there"},
+    {"\"reference_store\": null", "\"reference_store\": 1",
+     "server.reference_store: expected a text"},
     {"\"complete\": true", "\"complete\": true, \"complete\": true", "duplicate object key"},
     {"]}", "]", "line 1, column"},
     {"\"Some CPU\"", "\"\\u0000\"", "expected JSON"},
@@ -278,17 +391,7 @@ static void json_is_strict(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(refused_json); i++) {
-        const struct refused *row = &refused_json[i];
-        struct stored_result result;
-        struct error error = {0};
-        char *text = replaced(document, row->old, row->with);
-        bool ok = read_text(text, &result, &error);
-        check(ok == (row->message == NULL), "%s: %s", row->with, error.message);
-        if (!ok) {
-            check_error(&error, ERROR_CONTENT, row->message);
-        }
-        stored_result_release(&result);
-        free(text);
+        must_refuse(document, &refused_json[i]);
     }
 }
 
@@ -411,13 +514,7 @@ static void csv_is_strict(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT(refused_csv); i++) {
-        struct stored_result result;
-        struct error error;
-        char *text = replaced(sweep, refused_csv[i].old, refused_csv[i].with);
-        check(!read_text(text, &result, &error), "%s", refused_csv[i].with);
-        check_error(&error, ERROR_CONTENT, refused_csv[i].message);
-        stored_result_release(&result);
-        free(text);
+        must_refuse(sweep, &refused_csv[i]);
     }
 }
 
@@ -540,8 +637,9 @@ static void random_changes(void **state)
 static void out_of_memory(void **state)
 {
     (void)state;
-    static const char *const texts[] = {document, sweep, netatalk,
-                                        CSV_HEADER "Read,1,0.004,61,64.04\nRead,2,0.00"};
+    char *directory = directory_document();
+    const char *const texts[] = {document, directory, sweep, netatalk,
+                                 CSV_HEADER "Read,1,0.004,61,64.04\nRead,2,0.00"};
     for (size_t i = 0; i < COUNT(texts); i++) {
         bool ok = false;
         for (unsigned number = 1; !ok; number++) {
@@ -558,6 +656,7 @@ static void out_of_memory(void **state)
             stored_result_release(&result);
         }
     }
+    free(directory);
 }
 
 /* ---- Sizes ---- */
@@ -603,15 +702,27 @@ static void sizes_from_csv(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(json_is_read),    cmocka_unit_test(json_sink_is_among_the_arguments),
-        cmocka_unit_test(json_incomplete), cmocka_unit_test(json_case_that_ran_twice),
-        cmocka_unit_test(json_is_strict),  cmocka_unit_test(deep_json_is_refused),
-        cmocka_unit_test(csv_is_read),     cmocka_unit_test(csv_of_windows),
-        cmocka_unit_test(csv_of_netatalk), cmocka_unit_test(csv_that_was_cut_off),
-        cmocka_unit_test(csv_is_strict),   cmocka_unit_test(what_is_no_result),
-        cmocka_unit_test(limits),          cmocka_unit_test(files),
-        cmocka_unit_test(every_prefix),    cmocka_unit_test(random_changes),
-        cmocka_unit_test(out_of_memory),   cmocka_unit_test(sizes_as_csv_prints_them),
+        cmocka_unit_test(json_is_read),
+        cmocka_unit_test(json_sinks),
+        cmocka_unit_test(json_reference_store),
+        cmocka_unit_test(json_of_a_directory),
+        cmocka_unit_test(json_of_a_directory_is_strict),
+        cmocka_unit_test(json_incomplete),
+        cmocka_unit_test(json_case_that_ran_twice),
+        cmocka_unit_test(json_is_strict),
+        cmocka_unit_test(deep_json_is_refused),
+        cmocka_unit_test(csv_is_read),
+        cmocka_unit_test(csv_of_windows),
+        cmocka_unit_test(csv_of_netatalk),
+        cmocka_unit_test(csv_that_was_cut_off),
+        cmocka_unit_test(csv_is_strict),
+        cmocka_unit_test(what_is_no_result),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(files),
+        cmocka_unit_test(every_prefix),
+        cmocka_unit_test(random_changes),
+        cmocka_unit_test(out_of_memory),
+        cmocka_unit_test(sizes_as_csv_prints_them),
         cmocka_unit_test(sizes_from_csv),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -273,7 +273,9 @@ static void does_its_steps(void **state)
                 check(requests[kind] == steps->requests[kind], "row %zu: %llu %s", i,
                       (unsigned long long)requests[kind], request_kind_names[kind]);
             }
-            assert_int_equal(bench.last.counts.round_trips, steps->round_trips);
+            /* The third chunk of a batched copy is read and written alone: a trip each. */
+            bool lone = policy == FLOW_BATCH && strcmp(steps->name, "Copy") == 0;
+            assert_int_equal(bench.last.counts.round_trips, steps->round_trips + lone);
             assert_int_equal(bench.last.counts.runts, steps->runts);
             bench_close(&bench);
         }

@@ -221,7 +221,7 @@ static void block_of_three_runs(void **state)
                 "Std Dev:        26458 \u03bcs (22.05%)\n"
                 "Min:            100000 \u03bcs (10.00 MB/s)\n"
                 "Max:            150000 \u03bcs (6.67 MB/s)\n"
-                "Requests:       2 read a run, 1 runt, 1 round trips\n"
+                "Requests:       2 read a run, 1 runt, 1 round trip\n"
                 "Service time:   median 64, p95 64, p99 64, max 64 \u03bcs a request\n"
                 "Time went to:   10.0% the receive window, 5.0% the send buffer, 50.0% the server, "
                 "25.0% our own CPU, 10.0% the rest\n"
