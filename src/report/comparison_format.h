@@ -1,7 +1,7 @@
 /*
- * comparison_format.h - the forms in which a comparison is written. A form is one file and one row
- * of the table. Writers read the report and nothing else; they write UTF-8 and escape what came
- * from files.
+ * comparison_format.h - the forms in which a comparison is written, and what they share. A form is
+ * one file and one row of the table. Writers read the report and nothing else; they write UTF-8 and
+ * escape what came from files.
  */
 #ifndef AFPBENCH_REPORT_COMPARISON_FORMAT_H
 #define AFPBENCH_REPORT_COMPARISON_FORMAT_H
@@ -31,7 +31,9 @@ void comparison_text_write(FILE *out, const struct comparison_report *report);
 void comparison_markdown_write(FILE *out, const struct comparison_report *report);
 void comparison_junit_write(FILE *out, const struct comparison_report *report);
 
-/* What the forms share. "A.json (afpbench JSON, started 2026-11-30T10:00:00Z; incomplete: …)" */
+/* ---- What the forms share ---- */
+
+/* "A.json (afpbench JSON, started 2026-11-30T10:00:00Z, directory /mnt on nfs4; incomplete: …)" */
 void comparison_write_source(FILE *out, enum escape escape, const char *name,
                              const struct stored_result *result);
 /* "chunk in bytes: 1048576 in A, 65536 in B (Read 64 KiB and 5 more)" */
@@ -43,5 +45,21 @@ void comparison_write_count(FILE *out, const struct comparison_report *report);
 /* What ratio, p and smallest mean, a sentence or two each. */
 #define COMPARISON_LEGEND_LINES 3
 extern const char *const comparison_legend[COMPARISON_LEGEND_LINES];
+
+#define CELL_LENGTH 80
+
+/* "12.3 % slower", "4.0 % faster": the ratio of a row with COMPARISON_MADE in words. */
+const char *comparison_change_text(const struct comparison_row *row, char text[CELL_LENGTH]);
+
+/* The table, column by column. Cells are ASCII; a figure that does not exist is "-". */
+struct comparison_column {
+    const char *heading;
+    const char *unit; /* "": none */
+    bool left;        /* aligned to the left */
+    void (*cell)(const struct comparison_row *row, char text[CELL_LENGTH]);
+};
+
+extern const struct comparison_column comparison_columns[];
+extern const size_t comparison_column_count;
 
 #endif

@@ -1,7 +1,6 @@
 /* The comparison for a CI system: JUnit's XML, one testcase for each test and size. A gate that
  * fails is a failure; a case that cannot be compared is skipped. */
 #include "base/clock.h"
-#include "report/comparison_columns.h"
 #include "report/comparison_format.h"
 
 static void write_attribute(FILE *out, const char *name, const char *value)
@@ -31,9 +30,11 @@ static void write_properties(FILE *out, const struct comparison_report *report)
         fprintf(out, "      <property name=\"source %s\" value=\"", sides[side].label);
         comparison_write_source(out, ESCAPE_XML, sides[side].name, result);
         fputs("\"/>\n", out);
-        for (size_t i = 0; result->has_conditions && i < STORED_CONDITIONS; i++) {
-            write_property(out, stored_condition_names[i], sides[side].label,
-                           result->conditions[i]);
+        for (size_t i = 0; i < STORED_CONDITIONS; i++) {
+            if (result->conditions[i] != NULL) {
+                write_property(out, stored_condition_names[i], sides[side].label,
+                               result->conditions[i]);
+            }
         }
     }
     fputs("    </properties>\n", out);

@@ -1,5 +1,4 @@
 /* The comparison for a pull request: GitHub's Markdown. */
-#include "report/comparison_columns.h"
 #include "report/comparison_format.h"
 
 #include <string.h>
@@ -106,16 +105,15 @@ static void write_conditions(FILE *out, const struct comparison_report *report)
     fputs("\n### Conditions\n\n", out);
     write_source(out, "A", report->before_name, report->before);
     write_source(out, "B", report->after_name, report->after);
-    const struct stored_result *known =
-        report->before->has_conditions ? report->before : report->after;
-    for (size_t i = 0; known->has_conditions && i < STORED_CONDITIONS; i++) {
+    for (size_t i = 0; i < STORED_CONDITIONS; i++) {
         const char *before = report->before->conditions[i];
         const char *after = report->after->conditions[i];
-        if (before != NULL && after != NULL && strcmp(before, after) != 0) {
-            continue; /* among the differences */
+        const char *known = before != NULL ? before : after;
+        if (known == NULL || (before != NULL && after != NULL && strcmp(before, after) != 0)) {
+            continue; /* nobody's, or among the differences */
         }
         fprintf(out, "* %s: ", stored_condition_names[i]);
-        escape_write(out, ESCAPE_MARKDOWN, known->conditions[i]);
+        escape_write(out, ESCAPE_MARKDOWN, known);
         fputs(before == NULL ? " in B\n" : after == NULL ? " in A\n" : "\n", out);
     }
     for (size_t i = 0; i < report->difference_count; i++) {

@@ -13,6 +13,8 @@
 /* The same files give the same intervals. */
 #define BOOTSTRAP_SEED UINT64_C(0xAFB0C0DE)
 
+#define CONDITION_LENGTH 24 /* of a case's condition as text */
+
 const char comparison_closing[] =
     "Stored sets drift: these were measured one after the other, and what changed meanwhile on the "
     "machine looks like a difference between them. Interleaved pairs are the honest way "
@@ -260,25 +262,29 @@ static void add_difference(struct comparison_report *report, const char *conditi
     }
 }
 
+static void condition_text(const struct stored_case_condition_row *row, uint64_t value,
+                           char text[CONDITION_LENGTH])
+{
+    if (row->words != NULL) {
+        snprintf(text, CONDITION_LENGTH, "%s", row->words[value]);
+    } else {
+        snprintf(text, CONDITION_LENGTH, "%" PRIu64, value);
+    }
+}
+
 static void compare_case_conditions(struct comparison_report *report,
                                     const struct stored_case *before,
                                     const struct stored_case *after)
 {
     const struct comparison_row row = {.test = before->test, .size_bytes = before->size_bytes};
     for (size_t i = 0; i < STORED_CASE_CONDITIONS; i++) {
-        const uint64_t values[] = {before->conditions[i], after->conditions[i]};
-        char texts[2][24];
-        if (values[0] == values[1]) {
-            continue;
+        const struct stored_case_condition_row *condition = &stored_case_condition_rows[i];
+        char texts[2][CONDITION_LENGTH];
+        if (before->conditions[i] != after->conditions[i]) {
+            condition_text(condition, before->conditions[i], texts[0]);
+            condition_text(condition, after->conditions[i], texts[1]);
+            add_difference(report, condition->name, texts[0], texts[1], &row);
         }
-        for (size_t side = 0; side < 2; side++) {
-            if (stored_case_condition_rows[i].is_flag) {
-                snprintf(texts[side], sizeof texts[side], "%s", values[side] != 0 ? "yes" : "no");
-            } else {
-                snprintf(texts[side], sizeof texts[side], "%" PRIu64, values[side]);
-            }
-        }
-        add_difference(report, stored_case_condition_rows[i].name, texts[0], texts[1], &row);
     }
 }
 
@@ -295,9 +301,10 @@ static bool find_differences(struct comparison_report *report, struct error *err
         return true;
     }
     for (size_t i = 0; i < STORED_CONDITIONS; i++) {
-        if (strcmp(before->conditions[i], after->conditions[i]) != 0) {
-            add_difference(report, stored_condition_names[i], before->conditions[i],
-                           after->conditions[i], NULL);
+        const char *const texts[] = {before->conditions[i], after->conditions[i]};
+        /* What only one target has is said by the target. */
+        if (texts[0] != NULL && texts[1] != NULL && strcmp(texts[0], texts[1]) != 0) {
+            add_difference(report, stored_condition_names[i], texts[0], texts[1], NULL);
         }
     }
     for (size_t i = 0; i < before->case_count; i++) {

@@ -1,5 +1,4 @@
 /* The comparison for people: aligned columns. */
-#include "report/comparison_columns.h"
 #include "report/comparison_format.h"
 
 #include <string.h>

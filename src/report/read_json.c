@@ -49,7 +49,32 @@ static bool is_group(const json_t *value)
     return json_is_object(value);
 }
 
-enum kind { TEXT, TEXT_OR_NULL, FLAG, NUMBER, POSITIVE, LIST, GROUP };
+static bool is_group_or_null(const json_t *value)
+{
+    return json_is_object(value) || json_is_null(value);
+}
+
+/* What the condition's words call it: 0 is null, their end a text that is none of them. */
+static uint64_t sink_value(const json_t *value)
+{
+    const char *const *words = stored_case_condition_rows[STORED_SINK].words;
+    uint64_t sink = 1;
+    if (json_is_null(value)) {
+        return 0;
+    }
+    while (words[sink] != NULL && strcmp(words[sink], json_string_value(value)) != 0) {
+        sink++;
+    }
+    return sink;
+}
+
+static bool is_sink(const json_t *value)
+{
+    return is_text_or_null(value) &&
+           stored_case_condition_rows[STORED_SINK].words[sink_value(value)] != NULL;
+}
+
+enum kind { TEXT, TEXT_OR_NULL, FLAG, NUMBER, POSITIVE, LIST, GROUP, GROUP_OR_NULL, SINK };
 
 static const struct {
     const char *expected;
@@ -62,6 +87,8 @@ static const struct {
     [POSITIVE] = {"a whole number from 1 on", is_positive},
     [LIST] = {"an array", is_list},
     [GROUP] = {"an object", is_group},
+    [GROUP_OR_NULL] = {"an object or null", is_group_or_null},
+    [SINK] = {"copy, discard, verify or null", is_sink},
 };
 
 struct key {
@@ -69,12 +96,28 @@ struct key {
     enum kind kind;
 };
 
-enum { SCHEMA, SCHEMA_VERSION, COMPLETE, FAILURE, RUN, HOST, SERVER, CASES, DOCUMENT_KEYS };
+enum {
+    SCHEMA,
+    SCHEMA_VERSION,
+    COMPLETE,
+    FAILURE,
+    RUN,
+    HOST,
+    SERVER,
+    FILE_SYSTEM,
+    CASES,
+    DOCUMENT_KEYS
+};
 static const struct key document_keys[DOCUMENT_KEYS] = {
-    [SCHEMA] = {"schema", TEXT},     [SCHEMA_VERSION] = {"schema_version", NUMBER},
-    [COMPLETE] = {"complete", FLAG}, [FAILURE] = {"failure", TEXT_OR_NULL},
-    [RUN] = {"run", GROUP},          [HOST] = {"host", GROUP},
-    [SERVER] = {"server", GROUP},    [CASES] = {"cases", LIST},
+    [SCHEMA] = {"schema", TEXT},
+    [SCHEMA_VERSION] = {"schema_version", NUMBER},
+    [COMPLETE] = {"complete", FLAG},
+    [FAILURE] = {"failure", TEXT_OR_NULL},
+    [RUN] = {"run", GROUP},
+    [HOST] = {"host", GROUP},
+    [SERVER] = {"server", GROUP_OR_NULL},
+    [FILE_SYSTEM] = {"file_system", GROUP_OR_NULL},
+    [CASES] = {"cases", LIST},
 };
 
 enum { PROGRAM, VERSION, ARGUMENTS, STARTED, RUN_KEYS };
@@ -93,11 +136,19 @@ static const struct key host_keys[HOST_KEYS] = {
     [CPU_COUNT] = {"cpu_count", NUMBER},
 };
 
-enum { MACHINE_TYPE, QUANTUM_OFFERED, AFP_VERSION, SERVER_KEYS };
+enum { MACHINE_TYPE, QUANTUM_OFFERED, AFP_VERSION, REFERENCE_STORE, SERVER_KEYS };
 static const struct key server_keys[SERVER_KEYS] = {
     [MACHINE_TYPE] = {"machine_type", TEXT},
     [QUANTUM_OFFERED] = {"quantum_offered_bytes", NUMBER},
     [AFP_VERSION] = {"afp_version", TEXT_OR_NULL},
+    [REFERENCE_STORE] = {"reference_store", TEXT_OR_NULL},
+};
+
+enum { DIRECTORY, TYPE, DIRECT, FILE_SYSTEM_KEYS };
+static const struct key file_system_keys[FILE_SYSTEM_KEYS] = {
+    [DIRECTORY] = {"directory", TEXT},
+    [TYPE] = {"type", TEXT},
+    [DIRECT] = {"direct", FLAG},
 };
 
 enum {
@@ -108,6 +159,10 @@ enum {
     CASE_OUTSTANDING,
     CASE_INTERLEAVED,
     CASE_SESSIONS,
+    CASE_SINK,
+    CASE_FLUSH,
+    CASE_NEW_FILES,
+    CASE_EXISTING_FILE,
     CASE_COMPLETE,
     CASE_FAILURE,
     CASE_SAMPLES,
@@ -121,6 +176,10 @@ static const struct key case_keys[CASE_KEYS] = {
     [CASE_OUTSTANDING] = {"outstanding", POSITIVE},
     [CASE_INTERLEAVED] = {"interleaved", FLAG},
     [CASE_SESSIONS] = {"sessions", POSITIVE},
+    [CASE_SINK] = {"sink", SINK},
+    [CASE_FLUSH] = {"flush", FLAG},
+    [CASE_NEW_FILES] = {"new_files", FLAG},
+    [CASE_EXISTING_FILE] = {"existing_file", FLAG},
     [CASE_COMPLETE] = {"complete", FLAG},
     [CASE_FAILURE] = {"failure", TEXT_OR_NULL},
     [CASE_SAMPLES] = {"samples", LIST},
@@ -132,9 +191,6 @@ static const struct key sample_keys[SAMPLE_KEYS] = {
     [SAMPLE_DURATION] = {"duration_ns", NUMBER}, [SAMPLE_BYTES] = {"bytes", NUMBER},
     [SAMPLE_REQUESTS] = {"requests", GROUP},
 };
-
-enum { REQUESTS_FLUSH, REQUEST_KEYS };
-static const struct key request_keys[REQUEST_KEYS] = {[REQUESTS_FLUSH] = {"flush", NUMBER}};
 
 /* Takes the keys of an object, all of which must be there with the right kind of value. `place` is
  * what leads to the object: "cases[2]", or "" for the document. */
@@ -177,24 +233,50 @@ static bool set_number(char **field, const json_t *value, struct error *error)
     return set_text(field, text, error);
 }
 
-/* The document names the sink only among the arguments: --sink WORD or --sink=WORD, where --sin is
- * the shortest form that getopt takes. */
-static const char *find_sink(const json_t *arguments)
+static bool set_flag(char **field, const json_t *value, struct error *error)
 {
-    static const char option[] = "--sink";
-    const char *sink = "copy";
-    for (size_t i = 0; i < json_array_size(arguments); i++) {
-        const char *argument = json_string_value(json_array_get(arguments, i));
-        size_t length = argument != NULL ? strcspn(argument, "=") : 0;
-        if (length < sizeof option - 2 || strncmp(argument, option, length) != 0) {
-            continue;
-        }
-        const char *word = argument[length] == '='
-                               ? argument + length + 1
-                               : json_string_value(json_array_get(arguments, i + 1));
-        sink = word != NULL ? word : sink;
+    return set_text(field, json_is_true(value) ? "yes" : "no", error);
+}
+
+static bool set_text_or_none(char **field, const json_t *value, struct error *error)
+{
+    return set_text(field, json_is_null(value) ? "none" : json_string_value(value), error);
+}
+
+static bool read_server(const json_t *object, struct stored_result *result, struct error *error)
+{
+    const json_t *server[SERVER_KEYS];
+    char **conditions = result->conditions;
+    return take(object, "server", server_keys, SERVER_KEYS, server, error) &&
+           set_text(&conditions[STORED_TARGET], "AFP server", error) &&
+           set_text(&conditions[STORED_SERVER_TYPE], json_string_value(server[MACHINE_TYPE]),
+                    error) &&
+           set_number(&conditions[STORED_QUANTUM], server[QUANTUM_OFFERED], error) &&
+           set_text_or_none(&conditions[STORED_AFP_VERSION], server[AFP_VERSION], error) &&
+           set_text_or_none(&conditions[STORED_REFERENCE_STORE], server[REFERENCE_STORE], error);
+}
+
+static bool read_file_system(const json_t *object, struct stored_result *result,
+                             struct error *error)
+{
+    const json_t *values[FILE_SYSTEM_KEYS];
+    char **conditions = result->conditions;
+    return take(object, "file_system", file_system_keys, FILE_SYSTEM_KEYS, values, error) &&
+           set_text(&result->directory, json_string_value(values[DIRECTORY]), error) &&
+           set_text(&conditions[STORED_TARGET], "directory", error) &&
+           set_text(&conditions[STORED_FILE_SYSTEM], json_string_value(values[TYPE]), error) &&
+           set_flag(&conditions[STORED_DIRECT], values[DIRECT], error);
+}
+
+static bool read_target(const json_t *server, const json_t *file_system,
+                        struct stored_result *result, struct error *error)
+{
+    if (json_is_null(server) == json_is_null(file_system)) {
+        return error_set(error, ERROR_CONTENT, 0,
+                         "server and file_system: expected one to be an object, the other null");
     }
-    return sink;
+    return json_is_null(server) ? read_file_system(file_system, result, error)
+                                : read_server(server, result, error);
 }
 
 static bool read_conditions(const json_t *const *document, struct stored_result *result,
@@ -202,13 +284,10 @@ static bool read_conditions(const json_t *const *document, struct stored_result 
 {
     const json_t *run[RUN_KEYS];
     const json_t *host[HOST_KEYS];
-    const json_t *server[SERVER_KEYS];
     if (!take(document[RUN], "run", run_keys, RUN_KEYS, run, error) ||
-        !take(document[HOST], "host", host_keys, HOST_KEYS, host, error) ||
-        !take(document[SERVER], "server", server_keys, SERVER_KEYS, server, error)) {
+        !take(document[HOST], "host", host_keys, HOST_KEYS, host, error)) {
         return false;
     }
-    const char *version = json_string_value(server[AFP_VERSION]);
     char **conditions = result->conditions;
     result->has_conditions = true;
     return set_text(&result->started, json_string_value(run[STARTED]), error) &&
@@ -216,11 +295,7 @@ static bool read_conditions(const json_t *const *document, struct stored_result 
            set_text(&conditions[STORED_MACHINE], json_string_value(host[MACHINE]), error) &&
            set_text(&conditions[STORED_CPU], json_string_value(host[CPU]), error) &&
            set_number(&conditions[STORED_CPU_COUNT], host[CPU_COUNT], error) &&
-           set_text(&conditions[STORED_SERVER_TYPE], json_string_value(server[MACHINE_TYPE]),
-                    error) &&
-           set_number(&conditions[STORED_QUANTUM], server[QUANTUM_OFFERED], error) &&
-           set_text(&conditions[STORED_AFP_VERSION], version != NULL ? version : "none", error) &&
-           set_text(&conditions[STORED_SINK], find_sink(run[ARGUMENTS]), error);
+           read_target(document[SERVER], document[FILE_SYSTEM], result, error);
 }
 
 /* The first reason that there is, from the whole or from a case. */
@@ -238,26 +313,20 @@ static bool note_incomplete(const json_t *complete, const json_t *failure,
 
 /* ---- Cases ---- */
 
-/* Adds the measured samples of a case; says whether one of them flushed. */
+/* Adds the measured samples of a case. */
 static bool read_samples(const json_t *samples, const char *place, struct stored_result *result,
-                         struct stored_case *stored_case, bool *flushed, struct error *error)
+                         struct stored_case *stored_case, struct error *error)
 {
-    *flushed = false;
     for (size_t i = 0; i < json_array_size(samples); i++) {
         const json_t *sample[SAMPLE_KEYS];
-        const json_t *requests[REQUEST_KEYS] = {NULL};
         char here[PLACE_LENGTH];
-        char inside[PLACE_LENGTH + 16];
         snprintf(here, sizeof here, "%.60s.samples[%zu]", place, i);
-        snprintf(inside, sizeof inside, "%s.requests", here);
-        if (!take(json_array_get(samples, i), here, sample_keys, SAMPLE_KEYS, sample, error) ||
-            !take(sample[SAMPLE_REQUESTS], inside, request_keys, REQUEST_KEYS, requests, error)) {
+        if (!take(json_array_get(samples, i), here, sample_keys, SAMPLE_KEYS, sample, error)) {
             return false;
         }
         if (json_is_true(sample[SAMPLE_WARMUP])) {
             continue;
         }
-        *flushed = *flushed || number(requests[REQUESTS_FLUSH]) > 0;
         double duration_ns = (double)number(sample[SAMPLE_DURATION]);
         if (!stored_result_add_run(result, stored_case, duration_ns, error)) {
             return error_prefix(error, "%s", here);
@@ -307,9 +376,8 @@ static bool read_case(const json_t *object, size_t index, struct stored_result *
     if (stored_case == NULL) {
         return error_prefix(error, "%s", place);
     }
-    bool flushed;
     bool is_new = result->case_count > cases_before;
-    if (!read_samples(values[CASE_SAMPLES], place, result, stored_case, &flushed, error)) {
+    if (!read_samples(values[CASE_SAMPLES], place, result, stored_case, error)) {
         return false;
     }
     const uint64_t conditions[STORED_CASE_CONDITIONS] = {
@@ -318,7 +386,10 @@ static bool read_case(const json_t *object, size_t index, struct stored_result *
         [STORED_INTERLEAVED] = json_is_true(values[CASE_INTERLEAVED]),
         [STORED_SESSIONS] = number(values[CASE_SESSIONS]),
         [STORED_SPARSE] = json_is_true(values[CASE_SPARSE]),
-        [STORED_FLUSHED] = flushed,
+        [STORED_SINK] = sink_value(values[CASE_SINK]),
+        [STORED_FLUSH] = json_is_true(values[CASE_FLUSH]),
+        [STORED_NEW_FILES] = json_is_true(values[CASE_NEW_FILES]),
+        [STORED_EXISTING_FILE] = json_is_true(values[CASE_EXISTING_FILE]),
     };
     return set_case(stored_case, is_new, run_bytes, conditions, place, error) &&
            note_incomplete(values[CASE_COMPLETE], values[CASE_FAILURE], result, error);

@@ -15,16 +15,28 @@ const char *const stored_condition_names[STORED_CONDITIONS] = {
     [STORED_MACHINE] = "machine",
     [STORED_CPU] = "CPU",
     [STORED_CPU_COUNT] = "CPU count",
+    [STORED_TARGET] = "target",
     [STORED_SERVER_TYPE] = "server machine type",
     [STORED_QUANTUM] = "quantum offered in bytes",
     [STORED_AFP_VERSION] = "AFP version",
-    [STORED_SINK] = "sink",
+    [STORED_REFERENCE_STORE] = "reference store",
+    [STORED_FILE_SYSTEM] = "file system type",
+    [STORED_DIRECT] = "direct",
 };
 
+static const char *const flag_words[] = {"no", "yes", NULL};
+static const char *const sink_words[] = {"none", "copy", "discard", "verify", NULL};
+
 const struct stored_case_condition_row stored_case_condition_rows[STORED_CASE_CONDITIONS] = {
-    [STORED_CHUNK] = {"chunk in bytes", false},     [STORED_OUTSTANDING] = {"outstanding", false},
-    [STORED_INTERLEAVED] = {"interleaved", true},   [STORED_SESSIONS] = {"sessions", false},
-    [STORED_SPARSE] = {"sparse source file", true}, [STORED_FLUSHED] = {"flush", true},
+    [STORED_CHUNK] = {"chunk in bytes", NULL},
+    [STORED_OUTSTANDING] = {"outstanding", NULL},
+    [STORED_INTERLEAVED] = {"interleaved", flag_words},
+    [STORED_SESSIONS] = {"sessions", NULL},
+    [STORED_SPARSE] = {"sparse source file", flag_words},
+    [STORED_SINK] = {"sink", sink_words},
+    [STORED_FLUSH] = {"flush", flag_words},
+    [STORED_NEW_FILES] = {"new files", flag_words},
+    [STORED_EXISTING_FILE] = {"existing file", flag_words},
 };
 
 /* The order matters: the strict CSV goes before the one that may be anywhere in a log. */
@@ -124,6 +136,7 @@ void stored_result_release(struct stored_result *result)
     }
     memory_release(result->cases);
     memory_release(result->started);
+    memory_release(result->directory);
     memory_release(result->why_incomplete);
     *result = (struct stored_result){0};
 }

@@ -27,36 +27,45 @@
 #define STORED_RUN_LIMIT   1000000              /* measured runs in one file */
 #define STORED_TEST_LENGTH 32                   /* of a test's name, with its end */
 
-/* What must agree between two results as a whole. */
+/* What must agree between two results as a whole. What only servers have, or only directories, says
+ * nothing where the targets differ. */
 enum stored_condition {
     STORED_KERNEL,
     STORED_MACHINE,
     STORED_CPU,
     STORED_CPU_COUNT,
+    STORED_TARGET, /* "AFP server", or "directory" with POSIX calls */
+    /* Of a server: */
     STORED_SERVER_TYPE,
     STORED_QUANTUM,
     STORED_AFP_VERSION,
-    STORED_SINK,
+    STORED_REFERENCE_STORE, /* "none": no embedded reference server */
+    /* Of a directory: */
+    STORED_FILE_SYSTEM,
+    STORED_DIRECT,
     STORED_CONDITIONS
 };
 
 /* "kernel", "machine", … */
 extern const char *const stored_condition_names[STORED_CONDITIONS];
 
-/* What must agree between two cases; flags are 0 or 1. */
+/* What must agree between two cases. */
 enum stored_case_condition {
     STORED_CHUNK,
     STORED_OUTSTANDING,
     STORED_INTERLEAVED,
     STORED_SESSIONS,
     STORED_SPARSE,
-    STORED_FLUSHED, /* a measured run ended with a flush */
+    STORED_SINK, /* what becomes of data read */
+    STORED_FLUSH,
+    STORED_NEW_FILES,
+    STORED_EXISTING_FILE,
     STORED_CASE_CONDITIONS
 };
 
 extern const struct stored_case_condition_row {
-    const char *name; /* "chunk in bytes", … */
-    bool is_flag;     /* shown as yes or no */
+    const char *name;         /* "chunk in bytes", … */
+    const char *const *words; /* that the values 0, 1, … stand for, then NULL; NULL: a number */
 } stored_case_condition_rows[STORED_CASE_CONDITIONS];
 
 /* A test on one size. */
@@ -73,8 +82,9 @@ struct stored_case {
 struct stored_result {
     const char *format;                  /* "afpbench JSON"; static */
     char *started;                       /* "2026-11-30T10:00:00Z"; NULL: not recorded */
+    char *directory;                     /* the target, which may differ; NULL: not a directory */
     bool has_conditions;                 /* false: the format carries none */
-    char *conditions[STORED_CONDITIONS]; /* NULL without has_conditions */
+    char *conditions[STORED_CONDITIONS]; /* NULL: not recorded, or of the other target */
     bool incomplete;                     /* not all that was asked for ran */
     char *why_incomplete;                /* NULL: nobody knows */
     struct stored_case *cases;           /* in the file's order; no two of the same test and size */

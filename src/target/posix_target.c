@@ -374,6 +374,10 @@ static bool prepare_copy(struct target *target, const char *name, enum target_pl
     struct copy *copy = &posix->copy;
     struct stat status;
     end_copy(posix);
+    /* Here too: a quick copy looks at nothing else. */
+    if (!interrupt_check(posix->interrupt, error)) {
+        return false;
+    }
     copy->from =
         openat(posix->places[TARGET_FIRST].directory, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (copy->from < 0 || fstat(copy->from, &status) < 0) {
@@ -594,7 +598,7 @@ static bool open_places(struct posix_target *posix, const struct posix_options *
 /* Whether a block can be read with O_DIRECT: some refuse the opening, some the reading. */
 static bool try_direct(struct posix_target *posix, const char *name)
 {
-    struct target_file *file;
+    struct target_file *file = NULL;
     struct error refusal;
     char block[2 * POSIX_ALIGNMENT];
     posix->facts.direct = true;

@@ -12,7 +12,8 @@ import programs
 import tap
 from programs import DONE, REFSERVER, SPEEDTEST, TEST_FAILED, USAGE, Refserver, run
 
-PROGRAMS = {'afp_speedtest': SPEEDTEST, 'afp_refserver': REFSERVER}
+PROGRAMS = {'afp_speedtest': SPEEDTEST, 'afp_refserver': REFSERVER,
+            'afp_report': programs.BIN_DIR / 'afp_report'}
 
 # options of tools.md that this version has
 OPTIONS = {
@@ -20,6 +21,7 @@ OPTIONS = {
                      'password-file clean help version info refserver',
     'afp_refserver': 'listen p port volume user no-guest quantum strict-frames sessions '
                      'server-name machine-type help version',
+    'afp_report': 'compare fail-if force format o output help version',
 }
 
 

@@ -26,9 +26,9 @@ DIRECTORY = pathlib.Path(WORK.name)
 
 # ------------------------------------------------------------------------------------ made-up files
 
-def sample(number, duration_ns, warmup=False, flush=0):
+def sample(number, duration_ns, warmup=False):
     return {'number': number, 'warmup': warmup, 'duration_ns': duration_ns, 'bytes': MIB,
-            'requests': {'read': 1, 'write': 0, 'flush': flush, 'server_copy': 0}}
+            'requests': {'read': 1, 'write': 0, 'flush': 0, 'server_copy': 0}}
 
 
 def durations(base_ns, count=RUNS):
@@ -40,8 +40,10 @@ def case(test, size, base_ns, count=RUNS, **changes):
     samples = [sample(1, round(10 * base_ns), warmup=True)]
     samples += [sample(i + 1, ns) for i, ns in enumerate(durations(base_ns, count))]
     return {'test': test, 'size_bytes': size, 'chunk_bytes': MIB, 'sparse': False,
-            'outstanding': 1, 'interleaved': True, 'sessions': 1, 'complete': True,
-            'failure': None, 'samples': samples, **changes}
+            'outstanding': 1, 'interleaved': True, 'sessions': 1,
+            'sink': 'copy' if test == 'Read' else None, 'flush': False, 'new_files': False,
+            'existing_file': False, 'complete': True, 'failure': None, 'samples': samples,
+            **changes}
 
 
 def document(*cases, **changes):
@@ -52,11 +54,19 @@ def document(*cases, **changes):
         'host': {'kernel': 'Linux 6.1', 'machine': 'x86_64', 'cpu': 'Some <CPU> & "more"',
                  'cpu_count': 2},
         'server': {'machine_type': 'Netatalk4.5.1', 'quantum_offered_bytes': MIB,
-                   'afp_version': 'AFP3.4'},
+                   'reference_store': None, 'afp_version': 'AFP3.4'},
+        'file_system': None,
         'cases': list(cases)}
     for name, value in changes.items():
-        parts[name] = {**parts[name], **value} if isinstance(value, dict) else value
+        parts[name] = {**(parts[name] or {}), **value} if isinstance(value, dict) else value
     return parts
+
+
+def of_directory(*cases, **changes):
+    """A result of afp_speedtest -L."""
+    return document(*cases, server=None, file_system={
+        'directory': '/mnt/nfs', 'second_directory': None, 'type': 'nfs4', 'direct': False,
+        **changes})
 
 
 def stored(name, content):
@@ -203,7 +213,8 @@ DIFFERENT = {
     'quantum': ({'server': {'quantum_offered_bytes': 65536}},
                 'quantum offered in bytes: 1048576 in A, 65536 in B'),
     'AFP version': ({'server': {'afp_version': 'AFP3.3'}}, 'AFP version: AFP3.4 in A, AFP3.3 in B'),
-    'sink': ({'run': {'arguments': ['--sink', 'discard']}}, 'sink: copy in A, discard in B'),
+    'reference store': ({'server': {'reference_store': 'null'}},
+                        'reference store: none in A, null in B'),
 }
 
 
@@ -226,8 +237,9 @@ CASE_DIFFERENT = {
     'interleaved': ({'interleaved': False}, 'interleaved: yes in A, no in B'),
     'sessions': ({'sessions': 2}, 'sessions: 1 in A, 2 in B'),
     'sparse': ({'sparse': True}, 'sparse source file: no in A, yes in B'),
-    'flush': ({'samples': [sample(i + 1, 10**6, flush=1) for i in range(RUNS)]},
-              'flush: no in A, yes in B'),
+    'flush': ({'flush': True}, 'flush: no in A, yes in B'),
+    'new files': ({'new_files': True}, 'new files: no in A, yes in B'),
+    'existing file': ({'existing_file': True}, 'existing file: no in A, yes in B'),
 }
 
 
@@ -237,6 +249,55 @@ def test_different_cases(changes, message):
                                           case('Write', MIB, 1e6, **changes)))
     result = compare(BEFORE, other).expect(CANNOT_RUN)
     tap.equal(result.err.splitlines()[0], f'afp_report: {message} (Read 64 KiB and 1 more)')
+
+
+def test_sink():
+    other = stored('other.json', document(case('Read', 64 * KIB, 1e6, sink='discard'),
+                                          case('Write', MIB, 1e6)))
+    result = compare(BEFORE, other).expect(CANNOT_RUN)
+    tap.equal(result.err.splitlines()[0],
+              'afp_report: sink: copy in A, discard in B (Read 64 KiB)')
+
+
+CASES = case('Read', 64 * KIB, 1e6), case('Write', MIB, 1e6)
+NFS = stored('nfs.json', of_directory(*CASES))
+
+
+def test_directories():
+    """The path does not have to agree."""
+    other = stored('other.json', of_directory(*CASES, directory='/mnt/b|c'))
+    result = compare(NFS, other).expect(DONE)
+    tap.equal((result.err, set(verdicts(result).values())), ('', {'no difference shown'}))
+    assert 'directory /mnt/nfs on nfs4)\n' in result.out, result
+    assert 'directory /mnt/b|c on nfs4)\n' in result.out, result
+
+
+@tap.cases({
+    'file system': ({'type': 'cifs'}, 'file system type: nfs4 in A, cifs in B'),
+    'direct': ({'direct': True}, 'direct: no in A, yes in B'),
+})
+def test_different_directories(changes, message):
+    other = stored('other.json', of_directory(*CASES, **changes))
+    result = compare(NFS, other).expect(CANNOT_RUN)
+    tap.equal(result.err.splitlines()[:-1], [f'afp_report: {message}'])
+    tap.equal(compare(NFS, other, '--force').expect(DONE).err, f'afp_report: warning: {message}\n')
+
+
+@tap.cases({
+    'AFP against NFS': (BEFORE, NFS, 'target: AFP server in A, directory in B'),
+    'NFS against AFP': (NFS, BEFORE, 'target: directory in A, AFP server in B'),
+})
+def test_server_against_directory(before, after, message):
+    result = compare(before, after).expect(CANNOT_RUN)
+    tap.equal(result.out, '')
+    tap.equal(result.err.splitlines()[:-1], [f'afp_report: {message}'])
+    for form in ('text', 'markdown', 'junit'):
+        result = compare(before, after, '--force', '--format', form).expect(DONE)
+        tap.equal(result.err, f'afp_report: warning: {message}\n')
+        assert message in result.out and 'null' not in result.out, result
+        if form == 'text':
+            tap.equal(verdicts(result), {('Read', '64 KiB'): 'no difference shown',
+                                         ('Write', '1 MiB'): 'no difference shown'})
 
 
 def test_csv_has_no_conditions():
@@ -387,9 +448,9 @@ def test_locale_does_not_matter():
 
 # ------------------------------------------------------------------------------------- real results
 
-def measured(name, *arguments):
+def measured(name, *arguments, target=('--refserver',)):
     path, rows = DIRECTORY / f'{name}.json', DIRECTORY / f'{name}.csv'
-    result = speedtest('--refserver', '-n', '8', '-z', '4k,64k,1', '-f', 'Read,Write', '-c',
+    result = speedtest(*target, '-n', '8', '-z', '4k,64k,1', '-f', 'Read,Write', '-c',
                        '-j', path, *arguments).expect(DONE)
     rows.write_text(result.out, encoding='ascii')
     return path, rows
@@ -406,6 +467,45 @@ def test_real_results():
     refused = compare(path, other).expect(CANNOT_RUN, 'chunk in bytes: 1048576 in A, 4096 in B')
     tap.equal(refused.out, '')
     tap.equal(set(verdicts(compare(path, other, '--force').expect(DONE))), set(known))
+
+
+@tap.cases({
+    'no flush': (['-a'], r'flush: yes in A, no in B \(Write 4 KiB and 2 more\)'),
+    'sink': (['--sink', 'verify'], r'sink: copy in A, verify in B \(Read 4 KiB and 2 more\)'),
+    'new files': (['-y'], r'new files: no in A, yes in B \(Read 4 KiB and 5 more\)'),
+})
+def test_real_options(arguments, message):
+    path, _rows = measured('plain')
+    other, _rows = measured('changed', *arguments)
+    result = compare(path, other).expect(CANNOT_RUN, message)
+    tap.equal(len(result.err.splitlines()), 2)
+
+
+def test_real_stores():
+    """The null store keeps nothing: what it measures is another thing."""
+    path, _rows = measured('memory')
+    other, _rows = measured('null', target=('--refserver=null',))
+    result = compare(path, other).expect(CANNOT_RUN)
+    tap.equal(result.out, '')
+    tap.equal(result.err.splitlines()[:-1],
+              ['afp_report: reference store: memory in A, null in B'])
+
+
+def test_real_directory():
+    """AFP against POSIX calls: how people compare it with NFS."""
+    path, _rows = measured('server')
+    places = []
+    for name in ('one', 'two'):
+        (DIRECTORY / name).mkdir()
+        places.append(measured(name, target=('-L', '-s', DIRECTORY / name))[0])
+    refused = compare(path, places[0]).expect(CANNOT_RUN, 'target: AFP server in A, directory in B')
+    tap.equal((refused.out, len(refused.err.splitlines())), ('', 2))
+    result = compare(path, places[0], '--force').expect(
+        DONE, 'warning: target: AFP server in A, directory in B')
+    tap.equal(len(verdicts(result)), 6)
+    tap.equal(len(result.err.splitlines()), 1)
+    assert f'directory {DIRECTORY}/one on ' in result.out, result
+    tap.equal(compare(*places).expect(DONE).err, '')
 
 
 if __name__ == '__main__':
