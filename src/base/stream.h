@@ -18,7 +18,7 @@
 #include <sys/uio.h>
 
 /* What one call may move: larger receives cost more in cache than they save in calls. */
-#define STREAM_RECEIVE_BYTES ((size_t)1024 * 1024)
+#define STREAM_RECEIVE_BYTES ((size_t)256 * 1024)
 
 /* Sends the pieces in one call; `more` says that the frame goes on (MSG_MORE). */
 ssize_t stream_send(int socket, const struct iovec *pieces, size_t count, bool more);
