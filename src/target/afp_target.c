@@ -376,13 +376,22 @@ static bool cool(struct target *target, struct target_file *file, enum cache_sta
     return true;
 }
 
+/* The directory that gets the copy. */
+static bool prepare_copy(struct target *target, const char *name, enum target_place place,
+                         const char *new_name, struct error *error)
+{
+    struct afp_target *afp = self(target);
+    (void)name;
+    struct workplace *to = workplace_of(afp, &place);
+    return make_directory(afp, to, error) && note_file(afp, place, new_name, error);
+}
+
 static bool server_copy(struct target *target, const char *name, enum target_place place,
                         const char *new_name, struct error *error)
 {
     struct afp_target *afp = self(target);
     struct workplace *to = workplace_of(afp, &place);
-    return make_directory(afp, to, error) && note_file(afp, place, new_name, error) &&
-           afp_client_copy_file(afp->client, inside(&afp->places[TARGET_FIRST]), name, inside(to),
+    return afp_client_copy_file(afp->client, inside(&afp->places[TARGET_FIRST]), name, inside(to),
                                 new_name, error);
 }
 
@@ -578,6 +587,7 @@ static const struct target_ops afp_target_ops = {
     .set_length = set_length,
     .flush = flush,
     .cool = cool,
+    .prepare_copy = prepare_copy,
     .server_copy = server_copy,
     .free_space = free_space,
     .clean_up = clean_up,

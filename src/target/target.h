@@ -94,7 +94,7 @@ struct target_ops {
      * one, and says what came of it. */
     bool (*cool)(struct target *target, struct target_file *file, enum cache_state *state,
                  struct error *error);
-    /* Does what server_copy() does beside copying, before it is timed; NULL: there is nothing. */
+    /* Before every server_copy(): does what is not to be timed; NULL: there is nothing to do. */
     bool (*prepare_copy)(struct target *target, const char *name, enum target_place place,
                          const char *new_name, struct error *error);
     /* Copies a file of the first place to `new_name` in `place`, on the server's side. */

@@ -4,6 +4,7 @@
 #include "posix_fixture.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <liburing.h>
 #include <time.h>
 
@@ -11,10 +12,12 @@
 
 /* ---- System calls that do less ---- */
 
-static size_t most_moved;     /* by one call; 0: as asked */
-static bool no_ring;          /* the kernel refuses io_uring */
-static unsigned calls;        /* of pread and pwrite */
-static unsigned ring_calls;   /* requests that went through a ring */
+static size_t most_moved;   /* by one call; 0: as asked */
+static bool no_ring;        /* the kernel refuses io_uring */
+static unsigned calls;      /* of pread and pwrite */
+static unsigned ring_calls; /* requests that went through a ring */
+static unsigned seen[2][2]; /* of both, by kind and O_DIRECT */
+static unsigned misaligned;
 static unsigned interrupt_at; /* the transfer that Ctrl-C follows; slow from there on; 0: none */
 static struct posix_fixture *interrupted;
 
@@ -36,6 +39,14 @@ static size_t clipped(size_t size)
     return most_moved != 0 && size > most_moved ? most_moved : size;
 }
 
+/* A direct call must be whole blocks at whole blocks; some disks forgive less than that. */
+static void note_call(enum target_kind kind, int fd, size_t size, uint64_t offset)
+{
+    bool direct = (fcntl(fd, F_GETFL) & O_DIRECT) != 0;
+    misaligned += direct && (size % POSIX_ALIGNMENT != 0 || offset % POSIX_ALIGNMENT != 0);
+    seen[kind][direct]++;
+}
+
 static void disturb(unsigned count)
 {
     if (interrupt_at == 0 || count < interrupt_at) {
@@ -51,12 +62,14 @@ static void disturb(unsigned count)
 ssize_t __wrap_pread64(int fd, void *buffer, size_t size, off_t offset)
 {
     disturb(++calls);
+    note_call(TARGET_READ, fd, size, (uint64_t)offset);
     return __real_pread64(fd, buffer, clipped(size), offset);
 }
 
 ssize_t __wrap_pwrite64(int fd, const void *buffer, size_t size, off_t offset)
 {
     disturb(++calls);
+    note_call(TARGET_WRITE, fd, size, (uint64_t)offset);
     return __real_pwrite64(fd, buffer, clipped(size), offset);
 }
 
@@ -71,6 +84,8 @@ int __wrap_io_uring_submit_and_wait_timeout(struct io_uring *ring, struct io_uri
 {
     for (unsigned at = ring->sq.sqe_head; at != ring->sq.sqe_tail; at++) {
         struct io_uring_sqe *entry = &ring->sq.sqes[at & *ring->sq.kring_mask];
+        note_call(entry->opcode == IORING_OP_READ ? TARGET_READ : TARGET_WRITE, entry->fd,
+                  entry->len, entry->off);
         entry->len = (unsigned)clipped(entry->len);
         disturb(++ring_calls);
     }
@@ -81,7 +96,8 @@ static void undisturbed(void)
 {
     most_moved = 0;
     no_ring = false;
-    calls = ring_calls = interrupt_at = 0;
+    calls = ring_calls = interrupt_at = misaligned = 0;
+    memset(seen, 0, sizeof seen);
     interrupted = NULL;
 }
 
@@ -185,6 +201,49 @@ static void direct_passes(void **state)
     (void)state;
     undisturbed();
     every_size_and_depth(true);
+    assert_int_equal(misaligned, 0);
+}
+
+/* What is read bypasses the cache to its last byte; an odd end is written through it. */
+static void direct_tails(void **state)
+{
+    struct posix_fixture fixture;
+    struct target_file *file;
+    struct payload payload;
+    struct error error;
+    (void)state;
+    undisturbed();
+    posix_begin(&fixture, NULL, true);
+    if (!fixture.facts->direct) {
+        print_message("# skipped: %s refuses O_DIRECT\n", fixture.facts->file_system[0]);
+        posix_end(&fixture);
+        skip();
+    }
+    must(payload_make_aligned(&payload, POSIX_ALIGNMENT, 4096, 4096, &error));
+    must(fixture.ops->create_file(fixture.target, TARGET_FIRST, "a", &error));
+    must(fixture.ops->open_file(fixture.target, TARGET_FIRST, "a", &file, &error));
+    for (uint32_t depth = 1; depth <= 3; depth += 2) {
+        struct flow_plan plan = {.target = fixture.target,
+                                 .payload = &payload,
+                                 .direction = FLOW_WRITE,
+                                 .sink = SINK_VERIFY,
+                                 .depth = depth,
+                                 .chunk_bytes = 4096,
+                                 .size_bytes = 20580};
+        undisturbed();
+        run_flow(&plan, NULL, file);
+        plan.direction = FLOW_READ;
+        run_flow(&plan, file, NULL);
+        plan.size_bytes = 5000; /* the block goes on beyond what is asked for */
+        run_flow(&plan, file, NULL);
+        assert_int_equal(seen[TARGET_WRITE][true], 5);
+        assert_int_equal(seen[TARGET_WRITE][false], 1);
+        assert_int_equal(seen[TARGET_READ][true], 6 + 2);
+        assert_int_equal(seen[TARGET_READ][false], 0);
+        assert_int_equal(misaligned, 0);
+    }
+    payload_release(&payload);
+    posix_end(&fixture);
 }
 
 /* A chunk that is no multiple of the block is for buffered transfers only. */
@@ -224,6 +283,7 @@ static void short_transfers_go_on(void **state)
         uint64_t size = rows[i].most == 1 ? 2500 : MIB_BYTES + 4097;
         three_passes(&fixture, size, &rows[i].pass);
         check(calls + ring_calls >= 4 * size / rows[i].pass.chunk, "row %zu", i);
+        check(misaligned == 0, "row %zu: %u misaligned", i, misaligned);
         undisturbed();
         posix_end(&fixture);
     }
@@ -405,6 +465,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(buffered_passes),
         cmocka_unit_test(direct_passes),
+        cmocka_unit_test(direct_tails),
         cmocka_unit_test(odd_chunks),
         cmocka_unit_test(short_transfers_go_on),
         cmocka_unit_test(one_at_a_time_needs_no_ring),
