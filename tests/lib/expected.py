@@ -141,8 +141,9 @@ def _block_details(case):
     sample, service = case.measured[0], case.raw['service_times']
     kinds = ', '.join(f'{count} {kind}' for kind, count in sample['requests'].items() if count)
     runts = sample['runt_requests']
-    yield ('Requests:       {} a run, {} runt{}, {} round trips', kinds, runts,
-           '' if runts == 1 else 's', sample['round_trips'])
+    trips = sample['round_trips']
+    yield ('Requests:       {} a run, {} runt{}, {} round trip{}', kinds, runts,
+           '' if runts == 1 else 's', trips, '' if trips == 1 else 's')
     if service:
         yield ('Service time:   median {:.0f}, p95 {:.0f}, p99 {:.0f}, max {:.0f} μs a request',
                *(service[key] / US for key in ('median_ns', 'p95_ns', 'p99_ns', 'maximum_ns')))
