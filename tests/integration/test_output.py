@@ -6,7 +6,6 @@ import datetime
 import os
 import pathlib
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -64,25 +63,9 @@ def part_of(path):
 
 # ------------------------------------------------------------------------------------- surroundings
 
-@contextlib.contextmanager
-def decimal_comma():
-    """The environment of a locale that writes 1,5; skips where none can be made."""
-    with tempfile.TemporaryDirectory() as directory:
-        name = 'de_DE.UTF-8'
-        with contextlib.suppress(FileNotFoundError):
-            subprocess.run(['localedef', '-i', 'de_DE', '-f', 'UTF-8', f'{directory}/{name}'],
-                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                           stderr=subprocess.DEVNULL)
-        env = {'LOCPATH': directory, 'LC_ALL': name, 'LANG': name}
-        point = subprocess.run(['locale', 'decimal_point'], env=programs.environment(**env),
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        tap.require(point.stdout == ',\n', 'no locale with a decimal comma (package locales)')
-        yield env
-
-
 @tap.cases({'text': (['-T'], expected.text_lines), 'CSV': (['-c', '-z', '4k'], expected.csv_lines)})
 def test_decimal_comma_in(arguments, lines):
-    with decimal_comma() as env:
+    with programs.decimal_comma() as env:
         result, document = results.run(run, *SMALL[2:], *FOUR, *arguments, env=env)
     recompute.check_document(document)
     figures.compare_text(result.out, lines(document, True))

@@ -1,12 +1,16 @@
 """Runs the programs under test and reads what they print, strictly."""
 
+import contextlib
 import os
 import pathlib
 import re
 import signal
 import subprocess
+import tempfile
 import time
 from dataclasses import dataclass
+
+import tap
 
 BIN_DIR = pathlib.Path(os.environ.get(
     'AFPBENCH_BIN_DIR', pathlib.Path(__file__).resolve().parents[2] / 'build/src/tools'))
@@ -64,6 +68,22 @@ def environment(**changes):
     """This program's environment without what the programs under test would read of it."""
     env = {name: value for name, value in os.environ.items() if not name.startswith('AFP_')}
     return {**env, **changes}
+
+
+@contextlib.contextmanager
+def decimal_comma():
+    """The environment of a locale that writes 1,5; skips where none can be made."""
+    with tempfile.TemporaryDirectory() as directory:
+        name = 'de_DE.UTF-8'
+        with contextlib.suppress(FileNotFoundError):
+            subprocess.run(['localedef', '-i', 'de_DE', '-f', 'UTF-8', f'{directory}/{name}'],
+                           stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL)
+        env = {'LOCPATH': directory, 'LC_ALL': name, 'LANG': name}
+        point = subprocess.run(['locale', 'decimal_point'], env=environment(**env),
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        tap.require(point.stdout == ',\n', 'no locale with a decimal comma (package locales)')
+        yield env
 
 
 class Program:
