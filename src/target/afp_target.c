@@ -2,12 +2,12 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "target/made_files.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#define FILE_LIMIT 8              /* files that a workload has at once, with room */
-#define NAME_LIMIT 32             /* our own names, with the final zero */
+#define FILE_LIMIT 8              /* files that a workload has open at once, with room */
 #define HURRY_NS   (5 * NS_PER_S) /* how long clean-up after a failure waits for an answer */
 #define RELEASE_NS (2 * NS_PER_S) /* what a server gets to end a dead session */
 
@@ -27,11 +27,6 @@ struct workplace {
     uint32_t directory;
 };
 
-struct made_file {
-    enum target_place place;
-    char name[NAME_LIMIT]; /* empty: the entry is free */
-};
-
 struct pending {
     bool active;
     uint64_t sequence;
@@ -44,7 +39,7 @@ struct afp_target {
     struct afp_client *client;
     char directory_name[WORKNAME_LENGTH]; /* in the root of each volume; also the session's name */
     struct workplace places[TARGET_PLACES];
-    struct made_file made[FILE_LIMIT];
+    struct made_files made;
     struct target_file files[FILE_LIMIT];
     struct pending *pending;
     uint32_t depth;
@@ -260,41 +255,13 @@ static struct afp_place inside(const struct workplace *work)
     return (struct afp_place){work->volume, work->directory};
 }
 
-/* The entry of a file that we made; with an empty name, a free entry. NULL if there is none. */
-static struct made_file *find_made(struct afp_target *afp, enum target_place place,
-                                   const char *name)
-{
-    for (size_t i = 0; i < FILE_LIMIT; i++) {
-        struct made_file *made = &afp->made[i];
-        if (strcmp(made->name, name) == 0 && (name[0] == '\0' || made->place == place)) {
-            return made;
-        }
-    }
-    return NULL;
-}
-
-/* Notes a file before it is made, so that a reply lost half way does not leave it behind. */
-static bool note_file(struct afp_target *afp, enum target_place place, const char *name,
-                      struct error *error)
-{
-    struct made_file *made = find_made(afp, place, name);
-    if (made == NULL) {
-        made = find_made(afp, place, "");
-    }
-    if (made == NULL || strlen(name) >= sizeof made->name) {
-        return error_set(error, ERROR_LIMIT, 0, "a workload uses too many files");
-    }
-    made->place = place;
-    memcpy(made->name, name, strlen(name) + 1);
-    return true;
-}
-
+/* Noted before it is made, so that a reply lost half way does not leave it behind. */
 static bool create_file(struct target *target, enum target_place place, const char *name,
                         struct error *error)
 {
     struct afp_target *afp = self(target);
     struct workplace *work = workplace_of(afp, &place);
-    return make_directory(afp, work, error) && note_file(afp, place, name, error) &&
+    return make_directory(afp, work, error) && made_files_note(&afp->made, place, name, error) &&
            afp_client_create_file(afp->client, inside(work), name, error);
 }
 
@@ -347,10 +314,7 @@ static bool remove_file(struct target *target, enum target_place place, const ch
     if (!afp_client_delete(afp->client, inside(work), name, error)) {
         return false;
     }
-    struct made_file *made = find_made(afp, place, name);
-    if (made != NULL) {
-        made->name[0] = '\0';
-    }
+    made_files_forget(&afp->made, place, name);
     return true;
 }
 
@@ -383,7 +347,7 @@ static bool prepare_copy(struct target *target, const char *name, enum target_pl
     struct afp_target *afp = self(target);
     (void)name;
     struct workplace *to = workplace_of(afp, &place);
-    return make_directory(afp, to, error) && note_file(afp, place, new_name, error);
+    return make_directory(afp, to, error) && made_files_note(&afp->made, place, new_name, error);
 }
 
 static bool server_copy(struct target *target, const char *name, enum target_place place,
@@ -432,8 +396,8 @@ static void close_files(struct afp_target *afp, struct error *cause)
 static bool remove_made_files(struct afp_target *afp, struct error *cause)
 {
     bool ok = true;
-    for (size_t i = 0; i < FILE_LIMIT && usable(afp); i++) {
-        struct made_file *made = &afp->made[i];
+    for (size_t i = 0; i < MADE_FILES_LIMIT && usable(afp); i++) {
+        struct made_file *made = &afp->made.list[i];
         if (made->name[0] != '\0' && !remove_file(&afp->target, made->place, made->name, cause) &&
             !gone(cause)) {
             ok = false;

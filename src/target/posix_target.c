@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/stream.h"
+#include "target/made_files.h"
 #include "target/posix_io.h"
 
 #include <dirent.h>
@@ -17,7 +18,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#define FILE_LIMIT 8                  /* files that a workload has at once, with room */
+#define FILE_LIMIT 8                  /* files that a workload has open at once, with room */
 #define HURRY_NS   (5 * NS_PER_S)     /* how long clean-up waits for outstanding requests */
 #define CORE_BYTES ((size_t)64 << 20) /* how much of a file mincore() looks at in one go */
 
@@ -26,11 +27,6 @@ struct workplace {
     const char *path; /* NULL: there is none */
     int parent;
     int directory; /* -1: not made */
-};
-
-struct made_file {
-    enum target_place place;
-    char name[WORKNAME_LENGTH]; /* empty: the entry is free */
 };
 
 /* The files of a copy by the file system, opened before it is timed; -1: not open. */
@@ -45,7 +41,7 @@ struct posix_target {
     const struct interrupt *interrupt;
     char directory_name[WORKNAME_LENGTH];
     struct workplace places[TARGET_PLACES];
-    struct made_file made[FILE_LIMIT];
+    struct made_files made;
     struct target_file files[FILE_LIMIT];
     struct copy copy;
     struct posix_io *io;
@@ -125,31 +121,6 @@ static bool make_directory(struct posix_target *posix, struct workplace *work, s
     return true;
 }
 
-/* The entry of a file that we made; with an empty name, a free entry. NULL if there is none. */
-static struct made_file *find_made(struct posix_target *posix, enum target_place place,
-                                   const char *name)
-{
-    for (size_t i = 0; i < FILE_LIMIT; i++) {
-        struct made_file *made = &posix->made[i];
-        if (strcmp(made->name, name) == 0 && (name[0] == '\0' || made->place == place)) {
-            return made;
-        }
-    }
-    return NULL;
-}
-
-static bool note_file(struct posix_target *posix, enum target_place place, const char *name,
-                      struct error *error)
-{
-    struct made_file *made = find_made(posix, place, "");
-    if (made == NULL || strlen(name) >= sizeof made->name) {
-        return error_set(error, ERROR_LIMIT, 0, "a workload uses too many files");
-    }
-    made->place = place;
-    memcpy(made->name, name, strlen(name) + 1);
-    return true;
-}
-
 static void end_copy(struct posix_target *posix)
 {
     if (posix->copy.from >= 0) {
@@ -172,7 +143,7 @@ static bool create_new(struct posix_target *posix, enum target_place place, cons
     if (*fd < 0) {
         return error_set_errno(error, errno, "cannot create file '%s' in '%s'", name, work->path);
     }
-    if (!note_file(posix, place, name, error)) {
+    if (!made_files_note(&posix->made, place, name, error)) {
         close(*fd);
         return false;
     }
@@ -262,10 +233,7 @@ static bool remove_file(struct target *target, enum target_place place, const ch
     if (unlinkat(work->directory, name, 0) < 0 && errno != ENOENT) {
         return error_set_errno(error, errno, "cannot delete '%s' in '%s'", name, work->path);
     }
-    struct made_file *made = find_made(posix, place, name);
-    if (made != NULL) {
-        made->name[0] = '\0';
-    }
+    made_files_forget(&posix->made, place, name);
     return true;
 }
 
@@ -440,8 +408,8 @@ static bool clean_up(struct target *target, bool hurry, struct error *error)
             ok = false;
         }
     }
-    for (size_t i = 0; i < FILE_LIMIT; i++) {
-        struct made_file *made = &posix->made[i];
+    for (size_t i = 0; i < MADE_FILES_LIMIT; i++) {
+        struct made_file *made = &posix->made.list[i];
         if (made->name[0] != '\0') {
             ok = remove_file(target, made->place, made->name, error) && ok;
         }
