@@ -189,6 +189,12 @@ enum afp_volume_attributes {
     AFP_VOLUME_CASE_SENSITIVE = 0x1000,
 };
 
+/* Flags of a volume in FPGetSrvrParms' reply (5.1). */
+enum afp_listed_flags {
+    AFP_LISTED_CONFIGURATION = 0x01,
+    AFP_LISTED_HAS_PASSWORD = 0x80,
+};
+
 /* File and directory bitmaps (3.4); bits 0x0200 … 0x1000 and 0x4000 differ by kind. */
 enum afp_node_bits {
     AFP_NODE_ATTRIBUTES = 0x0001,
@@ -232,16 +238,18 @@ enum afp_access {
     AFP_DENY_WRITE = 0x20,
 };
 
-#define AFP_ROOT_PARENT_ID       1          /* 3.1 */
-#define AFP_ROOT_ID              2          /* 3.1 */
-#define AFP_FIRST_FREE_ID        17         /* 8: 1 to 16 are reserved */
-#define AFP_NAME_LIMIT_MAC       31         /* 3.1: bytes of a name below 3.0 */
-#define AFP_NAME_LIMIT_UTF8      255        /* 3.1 */
-#define AFP_TEXT_HINT_UTF8       0x08000103 /* 3.1 */
-#define AFP_DATE_NEVER           0x80000000 /* 3.2 */
-#define AFP_EPOCH_UNIX_SECONDS   946684800  /* 3.2: 2000-01-01 in Unix time */
-#define AFP_SHORT_SIZE_LIMIT     0x7FFFFFFF /* 5.4: bytes that the 32-bit calls reach */
-#define AFP_WRITE_BLOCK_SIZE     12         /* 1.7: FPWrite's request block */
-#define AFP_WRITE_EXT_BLOCK_SIZE 20         /* 1.7: FPWriteExt's */
+#define AFP_ROOT_PARENT_ID        1          /* 3.1 */
+#define AFP_ROOT_ID               2          /* 3.1 */
+#define AFP_FIRST_FREE_ID         17         /* 8: 1 to 16 are reserved */
+#define AFP_NAME_LIMIT_MAC        31         /* 3.1: bytes of a name below 3.0 */
+#define AFP_VOLUME_NAME_LIMIT_MAC 27         /* 5.1: of a volume's name below 3.0 */
+#define AFP_VOLUME_PASSWORD_SIZE  8          /* 5.2 */
+#define AFP_NAME_LIMIT_UTF8       255        /* 3.1 */
+#define AFP_TEXT_HINT_UTF8        0x08000103 /* 3.1 */
+#define AFP_DATE_NEVER            0x80000000 /* 3.2 */
+#define AFP_EPOCH_UNIX_SECONDS    946684800  /* 3.2: 2000-01-01 in Unix time */
+#define AFP_SHORT_SIZE_LIMIT      0x7FFFFFFF /* 5.4: bytes that the 32-bit calls reach */
+#define AFP_WRITE_BLOCK_SIZE      12         /* 1.7: FPWrite's request block */
+#define AFP_WRITE_EXT_BLOCK_SIZE  20         /* 1.7: FPWriteExt's */
 
 #endif

@@ -1,5 +1,6 @@
 #include "afp/client.h"
 
+#include "afp/name.h"
 #include "base/memory.h"
 
 #include <stdio.h>
@@ -20,6 +21,8 @@ struct exchange {
     struct wire out;
     struct wire in;
     int32_t result;
+    struct name_buffer names[3]; /* that paths of the request point to */
+    size_t name_count;
     uint8_t block[DSI_BLOCK_LIMIT];
     uint8_t answer[DSI_BLOCK_LIMIT];
 };
@@ -27,6 +30,7 @@ struct exchange {
 static void exchange_begin(struct exchange *exchange)
 {
     exchange->out = wire_encoder(exchange->block, sizeof exchange->block);
+    exchange->name_count = 0;
 }
 
 /* Sends what was encoded; `in` then stands at the reply's payload. */
@@ -103,17 +107,29 @@ bool afp_describe_server(struct afp_description *description, const struct dsi_c
 }
 
 /* The first message of a login. Netatalk takes guests and clear passwords through FPLogin in every
- * version (4.1). */
-static void encode_login(struct afp_client *client, struct exchange *exchange,
-                         const struct uam_credentials *credentials, struct span auth)
+ * version (4.1); a user's name that is not ASCII goes through FPLoginExt where there is one. */
+static bool encode_login(struct afp_client *client, struct exchange *exchange,
+                         const struct uam_credentials *credentials, struct span auth,
+                         struct error *error)
 {
-    struct afp_login_request login = {
+    struct name_buffer user;
+    const char *name = credentials->user != NULL ? credentials->user : "";
+    if (!name_encode(&user, name, NAME_OF_USER, client->version, error)) {
+        return false;
+    }
+    struct afp_login_ext_request login = {
         .version = span_from_string(afp_version_entry(client->version)->string),
         .uam = span_from_string(client->uam->name),
-        .user = span_from_string(credentials->user),
+        .user = name_span(&user),
         .auth = auth,
     };
-    afp_login_request(&exchange->out, &login);
+    if (client->version >= AFP_3_0 && !name_is_ascii(login.user)) {
+        afp_login_ext_request(&exchange->out, &login);
+    } else {
+        struct afp_login_request plain = {login.version, login.uam, login.user, login.auth};
+        afp_login_request(&exchange->out, &plain);
+    }
+    return true;
 }
 
 static void append_names(char *text, size_t size, const struct afp_info_list *list)
@@ -160,11 +176,11 @@ static bool converse(struct afp_client *client, struct exchange *exchange, struc
             exchange_begin(exchange);
             turn.auth = (struct span){bytes, auth.at};
             if (first) {
-                encode_login(client, exchange, credentials, turn.auth);
+                ok = encode_login(client, exchange, credentials, turn.auth, error);
             } else {
                 afp_login_continue_request(&exchange->out, &turn);
             }
-            ok = exchange_run(client->session, exchange, false, error);
+            ok = ok && exchange_run(client->session, exchange, false, error);
         }
         if (ok && exchange->result == AFP_AUTH_CONTINUE) {
             afp_login_challenge(&exchange->in, &turn);
@@ -327,49 +343,129 @@ enum afp_command afp_client_write_command(const struct afp_client *client)
 
 /* ---- Names ---- */
 
-/* A name as a path of the session's kind (2.3). */
-static bool make_path(const struct afp_client *client, const char *name, struct afp_path *path,
-                      struct error *error)
+/* A name as a path of the session's kind (2.3); the exchange keeps its bytes. */
+static bool make_path(const struct afp_client *client, struct exchange *exchange, const char *name,
+                      struct afp_path *path, struct error *error)
 {
-    bool utf8 = client->version >= AFP_3_0;
-    *path = (struct afp_path){.type = utf8 ? AFP_PATH_UTF8 : AFP_PATH_LONG,
-                              .hint = AFP_TEXT_HINT_UTF8,
-                              .name = span_from_string(name)};
-    size_t limit = utf8 ? AFP_NAME_LIMIT_UTF8 : AFP_NAME_LIMIT_MAC;
-    if (path->name.size > limit) {
-        return error_set(error, ERROR_LIMIT, 0, "the name '%s' is longer than the %zu bytes of %s",
-                         name, limit, afp_version_entry(client->version)->label);
+    struct name_buffer *encoded = &exchange->names[exchange->name_count++];
+    if (!name_encode(encoded, name, NAME_OF_FILE, client->version, error)) {
+        return false;
     }
-    for (size_t i = 0; !utf8 && i < path->name.size; i++) {
-        if (path->name.data[i] > 0x7E) {
-            return error_set(error, ERROR_LIMIT, 0,
-                             "the name '%s' is not ASCII, which %s needs here: use -3 or higher",
-                             name, afp_version_entry(client->version)->label);
-        }
-    }
+    *path = (struct afp_path){
+        .type = client->version >= AFP_3_0 ? AFP_PATH_UTF8 : AFP_PATH_LONG,
+        .hint = AFP_TEXT_HINT_UTF8,
+        .name = name_span(encoded),
+    };
     return true;
 }
 
 /* ---- Volumes ---- */
 
-bool afp_client_open_volume(struct afp_client *client, const char *name, uint16_t *volume,
-                            struct error *error)
+/* What FPGetSrvrParms says of a volume. */
+struct listed_volume {
+    bool listed;
+    uint8_t flags;
+    struct name_buffer name; /* as the server lists it, else as we would */
+};
+
+/* `sent` is the name in the form of the session's version: servers may list another. */
+static bool is_same_name(const struct afp_client *client, struct span listed, struct span sent)
+{
+    return client->version >= AFP_3_0 ? name_equals(listed, sent) : span_equals(listed, sent);
+}
+
+/* A server that does not answer, or hides the volume, may open it all the same; where the list is
+ * longer than a reply may be here, its end is missing. */
+static bool look_up_volume(struct afp_client *client, const char *name,
+                           struct listed_volume *volume, struct error *error)
 {
     struct exchange exchange;
-    exchange_begin(&exchange);
-    struct afp_open_volume_request open = {.bitmap = AFP_VOLUME_ID, .name = span_from_string(name)};
-    afp_open_volume_request(&exchange.out, &open);
-    if (!request(client, &exchange, "open volume", name, error)) {
-        if (error->domain == ERROR_AFP && error->code == AFP_OBJECT_NOT_FOUND) {
-            error_set(error, ERROR_AFP, AFP_OBJECT_NOT_FOUND,
-                      "there is no volume '%s' on %s: ObjectNotFound (%d)", name,
-                      dsi_peer(client->session), AFP_OBJECT_NOT_FOUND);
-        }
+    *volume = (struct listed_volume){0};
+    if (!name_encode(&volume->name, name, NAME_OF_VOLUME, client->version, error)) {
         return false;
+    }
+    exchange_begin(&exchange);
+    afp_plain_request(&exchange.out, AFP_GET_SERVER_PARMS);
+    if (!exchange_run(client->session, &exchange, false, error)) {
+        return error_prefix(error, "cannot list the volumes");
+    }
+    struct afp_server_parms_reply head = {0};
+    if (exchange.result == AFP_OK) {
+        afp_server_parms_reply(&exchange.in, &head);
+    }
+    for (uint8_t i = 0; i < head.count && !volume->listed; i++) {
+        struct afp_server_parms_volume entry;
+        afp_server_parms_volume(&exchange.in, &entry);
+        if (!wire_ok(&exchange.in)) {
+            return true;
+        }
+        if (is_same_name(client, entry.name, name_span(&volume->name))) {
+            volume->listed = true;
+            volume->flags = entry.flags;
+            volume->name.size = entry.name.size;
+            memcpy(volume->name.bytes, entry.name.data, entry.name.size);
+        }
+    }
+    return true;
+}
+
+/* Says more of a volume that would not open. */
+static bool volume_refused(struct afp_client *client, const char *name,
+                           const struct listed_volume *volume, bool password_given,
+                           struct error *error)
+{
+    if (error->domain != ERROR_AFP) {
+        return false;
+    }
+    if (error->code == AFP_OBJECT_NOT_FOUND) {
+        return error_set(error, ERROR_AFP, AFP_OBJECT_NOT_FOUND,
+                         "there is no volume '%s' on %s: ObjectNotFound (%d)", name,
+                         dsi_peer(client->session), AFP_OBJECT_NOT_FOUND);
+    }
+    if (error->code == AFP_ACCESS_DENIED && password_given) {
+        return afp_error(error, AFP_ACCESS_DENIED, "the password for volume '%s' on %s is wrong",
+                         name, dsi_peer(client->session));
+    }
+    if (error->code == AFP_ACCESS_DENIED && (volume->flags & AFP_LISTED_HAS_PASSWORD)) {
+        return afp_error(error, AFP_ACCESS_DENIED,
+                         "volume '%s' on %s asks for a password: give one with "
+                         "--volume-password-file, AFP_VOLUME_PASSWORD or --volume-password",
+                         name, dsi_peer(client->session));
+    }
+    return false;
+}
+
+bool afp_client_open_volume(struct afp_client *client, const char *name, const char *password,
+                            uint16_t *volume, struct error *error)
+{
+    struct exchange exchange;
+    struct listed_volume found;
+    size_t length = password != NULL ? strlen(password) : 0;
+    if (length > AFP_VOLUME_PASSWORD_SIZE) {
+        return error_set(error, ERROR_USAGE, 0, "a volume's password has at most %d bytes",
+                         AFP_VOLUME_PASSWORD_SIZE);
+    }
+    if (!look_up_volume(client, name, &found, error)) {
+        return false;
+    }
+    /* A volume that is listed as open to all does not get to see the password. */
+    bool open_to_all = found.listed && !(found.flags & AFP_LISTED_HAS_PASSWORD);
+    struct afp_open_volume_request open = {.bitmap = AFP_VOLUME_ID,
+                                           .name = name_span(&found.name),
+                                           .has_password = length > 0 && !open_to_all};
+    memcpy(open.password, length > 0 ? password : "", length);
+    exchange_begin(&exchange);
+    afp_open_volume_request(&exchange.out, &open);
+    bool ok = request(client, &exchange, "open volume", name, error);
+    memory_wipe(open.password, sizeof open.password);
+    memory_wipe(exchange.block, sizeof exchange.block);
+    if (!ok) {
+        return volume_refused(client, name, &found, open.has_password, error);
     }
     struct afp_volume_reply reply;
     afp_volume_reply(&exchange.in, &reply);
     if (!wire_ok(&exchange.in) || !(reply.bitmap & AFP_VOLUME_ID)) {
+        exchange.block[0] = AFP_OPEN_VOLUME;
         return malformed(client, &exchange, error);
     }
     *volume = reply.parms.id;
@@ -423,7 +519,7 @@ static bool node_request(struct afp_client *client, struct exchange *exchange,
 {
     struct afp_node_request message = {.volume = place.volume, .directory = place.directory};
     exchange_begin(exchange);
-    if (!make_path(client, name, &message.path, error)) {
+    if (!make_path(client, exchange, name, &message.path, error)) {
         return false;
     }
     afp_node_request(&exchange->out, command, &message);
@@ -465,9 +561,9 @@ bool afp_client_copy_file(struct afp_client *client, struct afp_place source, co
                                             .target_directory = target.directory};
     struct exchange exchange;
     exchange_begin(&exchange);
-    if (!make_path(client, name, &message.source, error) ||
-        !make_path(client, "", &message.target, error) ||
-        !make_path(client, new_name, &message.new_name, error)) {
+    if (!make_path(client, &exchange, name, &message.source, error) ||
+        !make_path(client, &exchange, "", &message.target, error) ||
+        !make_path(client, &exchange, new_name, &message.new_name, error)) {
         return false;
     }
     afp_copy_file_request(&exchange.out, &message);
@@ -482,13 +578,19 @@ static enum afp_command enumerate_command(const struct afp_client *client)
     return client->version >= AFP_3_0 ? AFP_ENUMERATE_EXT : AFP_ENUMERATE;
 }
 
-static void entry_from_parms(struct afp_entry *entry, const struct afp_enumerate_entry *found)
+/* The name in UTF-8; one that is none stays as it came, and nothing can be done with it. */
+static void entry_from_parms(const struct afp_client *client, struct afp_entry *entry,
+                             const struct afp_enumerate_entry *found)
 {
-    struct span name =
-        found->parms.utf8_name.size > 0 ? found->parms.utf8_name : found->parms.long_name;
-    size_t length = name.size < sizeof entry->name ? name.size : sizeof entry->name - 1;
+    struct name_buffer name;
+    bool utf8 = client->version >= AFP_3_0;
+    struct span listed = utf8 ? found->parms.utf8_name : found->parms.long_name;
+    if (utf8 ? name_decompose(&name, listed) : name_from_mac(&name, listed)) {
+        listed = name_span(&name);
+    }
+    size_t length = listed.size < sizeof entry->name ? listed.size : sizeof entry->name - 1;
     if (length > 0) {
-        memcpy(entry->name, name.data, length);
+        memcpy(entry->name, listed.data, length);
     }
     entry->name[length] = '\0';
     entry->kind = found->kind;
@@ -509,7 +611,7 @@ bool afp_client_entry(struct afp_client *client, struct afp_place place, uint32_
                                         .reply_limit = 1024};
     struct exchange exchange;
     exchange_begin(&exchange);
-    if (!make_path(client, "", &ask.path, error)) {
+    if (!make_path(client, &exchange, "", &ask.path, error)) {
         return false;
     }
     afp_enumerate_request(&exchange.out, command, &ask);
@@ -525,7 +627,7 @@ bool afp_client_entry(struct afp_client *client, struct afp_place place, uint32_
     if (!wire_ok(&exchange.in) || head.count == 0) {
         return malformed(client, &exchange, error);
     }
-    entry_from_parms(entry, &first);
+    entry_from_parms(client, entry, &first);
     return true;
 }
 
@@ -545,7 +647,7 @@ bool afp_client_open_fork(struct afp_client *client, struct afp_place place, con
                                             .access = access};
     struct exchange exchange;
     exchange_begin(&exchange);
-    if (!make_path(client, name, &message.path, error)) {
+    if (!make_path(client, &exchange, name, &message.path, error)) {
         return false;
     }
     afp_open_fork_request(&exchange.out, &message);

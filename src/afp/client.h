@@ -6,8 +6,9 @@
  * target/afp_target.c).
  *
  * Errors: ERROR_AFP with the result code where the server refuses, else what dsi/session.h says. A
- * client belongs to one thread. Names are UTF-8; below AFP 3.0 they must be ASCII and at most 31
- * bytes. Directories are given by ID (2 is the root), names are single components.
+ * client belongs to one thread. Names are UTF-8 in any form; ERROR_USAGE, before anything is
+ * sent, for one that the session's version cannot carry (afp/name.h). Directories are given by ID
+ * (2 is the root), names are single components.
  */
 #ifndef AFPBENCH_AFP_CLIENT_H
 #define AFPBENCH_AFP_CLIENT_H
@@ -71,8 +72,11 @@ bool afp_client_claim_session(struct afp_client *client, const char *id, uint32_
 
 /* ---- Volumes ---- */
 
-bool afp_client_open_volume(struct afp_client *client, const char *name, uint16_t *volume,
-                            struct error *error);
+/* Asks for the list of volumes first (FPGetSrvrParms): the name is sent as the server writes it,
+ * and `password` (at most AFP_VOLUME_PASSWORD_SIZE bytes; NULL or empty: none) only to a volume
+ * that has one. */
+bool afp_client_open_volume(struct afp_client *client, const char *name, const char *password,
+                            uint16_t *volume, struct error *error);
 bool afp_client_close_volume(struct afp_client *client, uint16_t volume, struct error *error);
 
 /* Free bytes; `exact` is false where the server's 32-bit field was full: then it has at least that.

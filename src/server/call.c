@@ -55,7 +55,7 @@ void call_node_parms(const struct call *call, struct volume *volume, struct stor
     struct store_attributes attributes;
     volume->store->ops->get(volume->store, node, &attributes);
     if (attributes.id == AFP_ROOT_ID) {
-        attributes.name = span_from_string(volume->config->name);
+        attributes.name = name_span(&volume->name);
     }
     uint32_t offspring = 0;
     if (attributes.kind == AFP_DIRECTORY) {
@@ -68,7 +68,7 @@ void call_node_parms(const struct call *call, struct volume *volume, struct stor
         .created = call_date_out(call, attributes.created),
         .modified = call_date_out(call, attributes.modified),
         .backed_up = call_date_out(call, attributes.backed_up),
-        .long_name = name_to_mac(mac, attributes.name, attributes.id),
+        .long_name = name_mangle(mac, AFP_NAME_LIMIT_MAC, attributes.name, attributes.id),
         .utf8_name = attributes.name,
         .id = attributes.id,
         .data_length = attributes.fork_lengths[STORE_DATA_FORK],
@@ -98,17 +98,18 @@ static bool component_name(const struct afp_path *path, struct span component,
                            struct name_buffer *name)
 {
     if (path->type == AFP_PATH_LONG) {
-        return name_from_mac(name, component);
+        return component.size <= AFP_NAME_LIMIT_MAC && name_from_mac(name, component);
     }
-    if (component.size > sizeof name->bytes) {
-        return false;
-    }
-    memcpy(name->bytes, component.data, component.size);
-    name->size = component.size;
-    return true;
+    return name_decompose(name, component);
 }
 
-/* A child by its name, or by the ID in a name that was mangled for a client of 2.x. NULL with
+static bool mac_equals(struct span mac, const struct name_buffer *name)
+{
+    struct name_buffer decomposed;
+    return name_from_mac(&decomposed, mac) && span_equals(name_span(&decomposed), name_span(name));
+}
+
+/* A child by its name, or by the ID in a name that was mangled for MacRoman. NULL with
  * AFP_OK: there is none. */
 static int32_t find_child(struct volume *volume, struct store_node *directory,
                           const struct name_buffer *name, struct store_node **node)
@@ -126,8 +127,8 @@ static int32_t find_child(struct volume *volume, struct store_node *directory,
         struct store_node *other = ops->by_id(volume->store, id);
         if (other != NULL && ops->parent(volume->store, other) == directory) {
             ops->get(volume->store, other, &attributes);
-            struct span mangled = name_to_mac(mac, attributes.name, id);
-            *node = span_equals(mangled, name_span(name)) ? other : NULL;
+            struct span mangled = name_mangle(mac, AFP_NAME_LIMIT_MAC, attributes.name, id);
+            *node = mac_equals(mangled, name) ? other : NULL;
         }
     }
     return AFP_OK;
@@ -160,7 +161,8 @@ static int32_t step_down(struct walk *walk)
     struct store *store = walk->volume->store;
     const struct name_buffer *name = &walk->place->name;
     if (walk->above_root) {
-        bool is_root = span_equals(name_span(name), span_from_string(walk->volume->config->name));
+        bool is_root = span_equals(name_span(name), name_span(&walk->volume->name)) ||
+                       mac_equals(volume_mac_name(walk->volume), name);
         walk->above_root = false;
         walk->node = is_root ? store->ops->by_id(store, AFP_ROOT_ID) : NULL;
         walk->place->name.size = 0;

@@ -53,7 +53,7 @@ void call_node_parms(const struct call *call, struct volume *volume, struct stor
 struct place {
     struct store_node *node;      /* NULL: there is nothing, or it is the root's parent */
     struct store_node *directory; /* where the node is or would be; NULL for the root */
-    struct name_buffer name;      /* the last component, UTF-8; empty when the path has none */
+    struct name_buffer name;      /* the last component, decomposed; empty when there is none */
 };
 
 /* Follows a path in a locked volume. place_find() takes a missing last component as
@@ -66,11 +66,6 @@ int32_t place_for_new(const struct call *call, struct volume *volume, uint32_t d
 /* A single new name; AFP_PARAMETER_ERROR if it is none. An empty one leaves *name empty. */
 int32_t place_new_name(const struct call *call, const struct afp_path *path,
                        struct name_buffer *name);
-
-static inline struct span name_span(const struct name_buffer *name)
-{
-    return (struct span){name->bytes, name->size};
-}
 
 /* commands_login.c */
 call_function command_login, command_login_ext, command_login_continue, command_logout;

@@ -8,7 +8,7 @@
 static const struct server_user *find_user(const struct server_config *config, struct span name)
 {
     for (size_t i = 0; i < config->user_count; i++) {
-        if (span_equals(span_from_string(config->users[i].name), name)) {
+        if (name_equals(span_from_string(config->users[i].name), name)) {
             return &config->users[i];
         }
     }
@@ -83,7 +83,19 @@ static int32_t login_step(struct call *call, struct span auth)
     }
 }
 
-static int32_t begin_login(struct call *call, const struct afp_login_request *login)
+/* `user` is UTF-8 or, if `mac`, MacRoman (4.1). */
+static bool keep_user(struct session *session, struct span user, bool mac)
+{
+    struct name_buffer name;
+    bool known = mac ? name_from_mac(&name, user) : name_decompose(&name, user);
+    if (known) {
+        memcpy(session->user, name.bytes, name.size);
+        session->user_size = name.size;
+    }
+    return known;
+}
+
+static int32_t begin_login(struct call *call, const struct afp_login_request *login, bool mac)
 {
     struct session *session = call->session;
     const struct afp_version_entry *version = afp_version_by_string(login->version);
@@ -91,7 +103,7 @@ static int32_t begin_login(struct call *call, const struct afp_login_request *lo
     if (session->logged_in) {
         return AFP_PARAMETER_ERROR;
     }
-    if (!wire_ok(&call->request) || login->user.size > sizeof session->user) {
+    if (!wire_ok(&call->request) || !keep_user(session, login->user, mac)) {
         return refuse_login(call, AFP_PARAMETER_ERROR);
     }
     if (version == NULL) {
@@ -103,10 +115,6 @@ static int32_t begin_login(struct call *call, const struct afp_login_request *lo
     session->version = version->version;
     session->uam = uam;
     session->login_id = 0;
-    session->user_size = login->user.size;
-    if (login->user.size > 0) {
-        memcpy(session->user, login->user.data, login->user.size);
-    }
     uam_state_wipe(&session->uam_state);
     return login_step(call, login->auth);
 }
@@ -115,7 +123,7 @@ int32_t command_login(struct call *call)
 {
     struct afp_login_request login = {0};
     afp_login_request(&call->request, &login);
-    return begin_login(call, &login);
+    return begin_login(call, &login, true);
 }
 
 int32_t command_login_ext(struct call *call)
@@ -123,7 +131,7 @@ int32_t command_login_ext(struct call *call)
     struct afp_login_ext_request message = {0};
     afp_login_ext_request(&call->request, &message);
     struct afp_login_request login = {message.version, message.uam, message.user, message.auth};
-    return begin_login(call, &login);
+    return begin_login(call, &login, false);
 }
 
 int32_t command_login_continue(struct call *call)

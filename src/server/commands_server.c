@@ -18,10 +18,12 @@ int32_t command_server_parms(struct call *call)
     struct afp_server_parms_reply head = {call_date_out(call, now), (uint8_t)config->volume_count};
     afp_server_parms_reply(&call->reply, &head);
     for (size_t i = 0; i < config->volume_count; i++) {
-        struct afp_server_parms_volume volume = {
-            .name = span_from_string(config->volumes[i].name),
+        const struct volume *volume = &call->session->service->volumes[i];
+        struct afp_server_parms_volume entry = {
+            .flags = config->volumes[i].password != NULL ? AFP_LISTED_HAS_PASSWORD : 0,
+            .name = volume_listed_name(volume, call->session->version),
         };
-        afp_server_parms_volume(&call->reply, &volume);
+        afp_server_parms_volume(&call->reply, &entry);
     }
     return AFP_OK;
 }
@@ -70,6 +72,17 @@ int32_t command_map_id(struct call *call)
     } else if (message.id != 0) {
         return AFP_ITEM_NOT_FOUND;
     }
+    struct name_buffer encoded; /* 5.1: MacRoman from 1 and 2, UTF-8 from 3 and 4 */
+    bool exact = false;
+    if (message.subfunction <= 2) {
+        encoded.size = name_to_mac(encoded.bytes, sizeof encoded.bytes, name, &exact);
+    } else {
+        exact = name_decompose(&encoded, name);
+    }
+    if (!exact) {
+        return AFP_ITEM_NOT_FOUND;
+    }
+    name = name_span(&encoded);
     afp_map_id_reply(&call->reply, message.subfunction, &name);
     return AFP_OK;
 }

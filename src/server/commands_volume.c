@@ -11,6 +11,7 @@ static uint32_t saturate(uint64_t value)
 static uint16_t volume_attributes(const struct call *call, const struct volume *volume)
 {
     unsigned attributes = volume->config->read_only ? AFP_VOLUME_READ_ONLY : 0;
+    attributes |= volume->config->password != NULL ? AFP_VOLUME_HAS_PASSWORD : 0;
     if (call->session->version >= AFP_3_0) {
         attributes |= AFP_VOLUME_UTF8_NAMES | AFP_VOLUME_NO_NETWORK_IDS;
     }
@@ -50,7 +51,7 @@ static int32_t reply_parms(struct call *call, struct volume *volume, uint16_t bi
                 .id = volume->id,
                 .free_bytes = saturate(space.free_bytes),
                 .total_bytes = saturate(space.total_bytes),
-                .name = span_from_string(volume->config->name),
+                .name = volume_mac_name(volume), /* 3.4: also in 3.x */
                 .free_bytes_ext = space.free_bytes,
                 .total_bytes_ext = space.total_bytes,
                 .block_size = BLOCK_SIZE,
@@ -60,12 +61,16 @@ static int32_t reply_parms(struct call *call, struct volume *volume, uint16_t bi
     return AFP_OK;
 }
 
+/* UTF-8 in either form from 3.0 on, below what was listed. */
 static struct volume *volume_by_name(const struct call *call, struct span name)
 {
     struct service *service = call->session->service;
     for (size_t i = 0; i < service->config->volume_count; i++) {
-        if (span_equals(span_from_string(service->config->volumes[i].name), name)) {
-            return &service->volumes[i];
+        struct volume *volume = &service->volumes[i];
+        bool same = call->session->version >= AFP_3_0 ? name_equals(name_span(&volume->name), name)
+                                                      : span_equals(volume_mac_name(volume), name);
+        if (same) {
+            return volume;
         }
     }
     return NULL;
@@ -73,7 +78,7 @@ static struct volume *volume_by_name(const struct call *call, struct span name)
 
 int32_t command_open_volume(struct call *call)
 {
-    struct afp_open_volume_request message;
+    struct afp_open_volume_request message = {0};
     afp_open_volume_request(&call->request, &message);
     if (!wire_ok(&call->request)) {
         return AFP_PARAMETER_ERROR;
@@ -85,6 +90,9 @@ int32_t command_open_volume(struct call *call)
     struct volume *volume = volume_by_name(call, message.name);
     if (volume == NULL) {
         return AFP_OBJECT_NOT_FOUND;
+    }
+    if (!volume_admits(volume, message.password)) {
+        return AFP_ACCESS_DENIED;
     }
     call->session->volumes_open[volume->id - 1] = true;
     return reply_parms(call, volume, message.bitmap);

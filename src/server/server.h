@@ -25,7 +25,8 @@ struct server_user {
 };
 
 struct server_volume {
-    const char *name;
+    const char *name;     /* UTF-8 */
+    const char *password; /* 1 to 8 bytes; NULL: none is asked for */
     const char *store;    /* a name in the table of stores: "memory", "null", "directory" */
     const char *path;     /* the directory that "directory" serves; NULL for the others */
     uint64_t limit_bytes; /* most bytes the volume holds; 0: no limit of its own */

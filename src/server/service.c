@@ -11,13 +11,16 @@
 static bool check_volume(const struct server_config *config, size_t index, struct error *error)
 {
     const char *name = config->volumes[index].name;
-    size_t length = strlen(name);
-    if (length == 0 || length > SERVICE_VOLUME_NAME_LIMIT) {
-        return error_set(error, ERROR_USAGE, 0, "volume '%s': a name has 1 to %d bytes", name,
-                         SERVICE_VOLUME_NAME_LIMIT);
+    const char *password = config->volumes[index].password;
+    if (name[0] == '\0') {
+        return error_set(error, ERROR_USAGE, 0, "a volume has no name");
+    }
+    if (password != NULL && (password[0] == '\0' || strlen(password) > AFP_VOLUME_PASSWORD_SIZE)) {
+        return error_set(error, ERROR_USAGE, 0, "volume '%s': a password has 1 to %d bytes", name,
+                         AFP_VOLUME_PASSWORD_SIZE);
     }
     for (size_t i = 0; i < index; i++) {
-        if (strcmp(config->volumes[i].name, name) == 0) {
+        if (name_equals(span_from_string(config->volumes[i].name), span_from_string(name))) {
             return error_set(error, ERROR_USAGE, 0, "volume '%s' is given twice", name);
         }
     }
@@ -36,6 +39,16 @@ static bool check_config(const struct server_config *config, struct error *error
     if (strlen(config->server_name) > 32 || strlen(config->machine_type) > 16) {
         return error_set(error, ERROR_USAGE, 0,
                          "a server's name has at most 32 bytes, a machine type 16");
+    }
+    struct name_buffer name;
+    if (!name_decompose(&name, span_from_string(config->server_name))) {
+        return error_set(error, ERROR_USAGE, 0, "the server's name is not UTF-8");
+    }
+    for (size_t i = 0; i < config->user_count; i++) {
+        const char *user = config->users[i].name;
+        if (!name_encode(&name, user, NAME_OF_USER, AFP_3_4, error)) {
+            return false;
+        }
     }
     for (size_t i = 0; i < config->volume_count; i++) {
         if (!check_volume(config, i, error)) {
@@ -141,13 +154,18 @@ void service_info(const struct service *service, int socket, struct wire *reply)
 {
     const struct server_config *config = service->config;
     uint8_t address[19];
+    uint8_t mac[32];
+    struct name_buffer name;
+    (void)name_decompose(&name, span_from_string(config->server_name)); /* checked: it is UTF-8 */
+    bool exact; /* where it is not, there is the UTF-8 name */
+    size_t mac_size = name_to_mac(mac, sizeof mac, span_from_string(config->server_name), &exact);
     struct afp_server_info info = {
         .flags = AFP_SERVER_COPY_FILE | AFP_SERVER_SIGNATURE | AFP_SERVER_TCP |
                  AFP_SERVER_MESSAGES | AFP_SERVER_UTF8_NAME,
-        .server_name = span_from_string(config->server_name),
+        .server_name = {mac, mac_size},
         .machine_type = span_from_string(config->machine_type),
         .signature = {service->signature, sizeof service->signature},
-        .utf8_name = span_from_string(config->server_name),
+        .utf8_name = name_span(&name),
     };
     for (size_t i = 0; i < AFP_VERSION_COUNT; i++) {
         add(&info.versions, span_from_string(afp_versions[i].string));

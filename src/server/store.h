@@ -41,7 +41,7 @@ struct store_space {
 struct store_attributes {
     enum afp_node_kind kind;
     uint32_t id, parent_id;
-    struct span name; /* UTF-8; borrowed as the node is */
+    struct span name; /* decomposed UTF-8, as all names here; borrowed as the node is */
     uint16_t attributes;
     uint32_t created, modified, backed_up;
     uint8_t finder_info[32];

@@ -8,7 +8,7 @@
  *
  * Nothing leads out of the directory: paths are walked from its descriptor name by name, each
  * opened with O_NOFOLLOW, and no name is empty, "." or ".." or holds a slash. Symbolic links,
- * devices, sockets and names that are not UTF-8 do not exist for clients.
+ * devices, sockets and names that are not composed UTF-8 do not exist for clients.
  *
  * A node is its inode: device, number and birth (a number alone comes back with the next file). One
  * that is no longer under its name is detached but kept, and found again under another name.
@@ -74,32 +74,42 @@ static struct disk_node *disk_of(struct store_node *node)
     return (struct disk_node *)node;
 }
 
-/* ---- Names: ':' on disk is '/' for AFP, as with Netatalk, since the disk has no '/' ---- */
+/* ---- Names ---- */
 
+/*
+ * AFP's are decomposed, those on disk composed: what we make is so, and what others made composed
+ * is found. A name on disk in another form does not exist for clients, as with Netatalk, which
+ * cannot open it. ':' on disk is '/' for AFP, also as with Netatalk, since the disk has no '/'.
+ */
 static bool disk_name(struct span name, char disk[DISK_NAME_SIZE])
 {
-    if (name.size == 0 || name.size >= DISK_NAME_SIZE || memchr(name.data, 0, name.size) != NULL ||
-        memchr(name.data, ':', name.size) != NULL || !name_is_utf8(name)) {
+    struct name_buffer composed;
+    if (name.size == 0 || memchr(name.data, 0, name.size) != NULL ||
+        memchr(name.data, ':', name.size) != NULL || !name_compose(&composed, name)) {
         return false;
     }
-    for (size_t i = 0; i < name.size; i++) {
-        disk[i] = name.data[i] == '/' ? ':' : (char)name.data[i];
+    for (size_t i = 0; i < composed.size; i++) {
+        disk[i] = composed.bytes[i] == '/' ? ':' : (char)composed.bytes[i];
     }
-    disk[name.size] = '\0';
+    disk[composed.size] = '\0';
     return strcmp(disk, ".") != 0 && strcmp(disk, "..") != 0;
 }
 
 /* False: clients do not get to see it. */
 static bool afp_name(const char *disk, struct name_buffer *name)
 {
-    name->size = strlen(disk);
-    if (name->size > sizeof name->bytes || strcmp(disk, ".") == 0 || strcmp(disk, "..") == 0) {
+    struct name_buffer composed = {.size = strlen(disk)};
+    struct name_buffer again;
+    if (composed.size > sizeof composed.bytes || strcmp(disk, ".") == 0 ||
+        strcmp(disk, "..") == 0) {
         return false;
     }
-    for (size_t i = 0; i < name->size; i++) {
-        name->bytes[i] = disk[i] == ':' ? '/' : (uint8_t)disk[i];
+    for (size_t i = 0; i < composed.size; i++) {
+        composed.bytes[i] = disk[i] == ':' ? '/' : (uint8_t)disk[i];
     }
-    return name_is_utf8((struct span){name->bytes, name->size});
+    return name_decompose(name, name_span(&composed)) &&
+           name_compose(&again, name_span(&composed)) &&
+           span_equals(name_span(&again), name_span(&composed));
 }
 
 /* ---- What the disk says of a file ---- */

@@ -5,6 +5,31 @@
 #include <string.h>
 #include <time.h>
 
+static bool set_name(struct volume *volume, struct error *error)
+{
+    uint8_t mac[AFP_NAME_LIMIT_MAC];
+    if (!name_encode(&volume->name, volume->config->name, NAME_OF_VOLUME, AFP_3_4, error)) {
+        return false;
+    }
+    struct span name =
+        name_mangle(mac, AFP_VOLUME_NAME_LIMIT_MAC, name_span(&volume->name), volume->id);
+    memcpy(volume->mac_name, name.data, name.size);
+    volume->mac_name_size = name.size;
+    return true;
+}
+
+/* The password of a request stands in eight bytes, with zeros behind it (5.2). */
+bool volume_admits(const struct volume *volume, const uint8_t given[AFP_VOLUME_PASSWORD_SIZE])
+{
+    const char *password = volume->config->password;
+    size_t length = password != NULL ? strlen(password) : 0;
+    uint8_t differs = 0;
+    for (size_t i = 0; i < AFP_VOLUME_PASSWORD_SIZE; i++) {
+        differs |= given[i] ^ (i < length ? (uint8_t)password[i] : 0);
+    }
+    return password == NULL || differs == 0;
+}
+
 bool volume_open(struct volume *volume, uint16_t id, const struct server_volume *config,
                  struct error *error)
 {
@@ -22,6 +47,9 @@ bool volume_open(struct volume *volume, uint16_t id, const struct server_volume 
         .config = config,
         .created = (uint32_t)(time(NULL) - AFP_EPOCH_UNIX_SECONDS),
     };
+    if (!set_name(volume, error)) {
+        return false;
+    }
     struct store_settings settings = {.path = config->path, .limit_bytes = config->limit_bytes};
     if (!ops->create(&volume->store, &settings, error)) {
         return error_prefix(error, "volume %s", config->name);

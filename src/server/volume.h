@@ -7,6 +7,7 @@
 #ifndef AFPBENCH_SERVER_VOLUME_H
 #define AFPBENCH_SERVER_VOLUME_H
 
+#include "server/names.h"
 #include "server/server.h"
 #include "server/store.h"
 
@@ -35,18 +36,39 @@ struct open_fork {
 struct volume {
     uint16_t id; /* from 1 */
     const struct server_volume *config;
+    struct name_buffer name;                     /* decomposed, as clients from 3.0 on see it */
+    uint8_t mac_name[AFP_VOLUME_NAME_LIMIT_MAC]; /* as the others do */
+    size_t mac_name_size;
     uint32_t created; /* AFP date, GMT */
     struct store *store;
     pthread_mutex_t mutex;
     struct open_fork *open_forks;
 };
 
+/* Takes a name that is UTF-8, in either form, and a password of at most AFP_VOLUME_PASSWORD_SIZE
+ * bytes. */
 bool volume_open(struct volume *volume, uint16_t id, const struct server_volume *config,
                  struct error *error);
 void volume_close(struct volume *volume);
 
 void volume_lock(struct volume *volume);
 void volume_unlock(struct volume *volume);
+
+/* The name in MacRoman: mangled where that cannot express it. */
+static inline struct span volume_mac_name(const struct volume *volume)
+{
+    return (struct span){volume->mac_name, volume->mac_name_size};
+}
+
+/* The name as a session of this version lists it and asks for it (5.1, 5.2). */
+static inline struct span volume_listed_name(const struct volume *volume, enum afp_version version)
+{
+    return version >= AFP_3_0 ? name_span(&volume->name) : volume_mac_name(volume);
+}
+
+/* True if a client that gives this password may open the volume; one without a password is open to
+ * all. */
+bool volume_admits(const struct volume *volume, const uint8_t given[AFP_VOLUME_PASSWORD_SIZE]);
 
 /* Total and free bytes as clients are told. */
 struct store_space volume_space(struct volume *volume);

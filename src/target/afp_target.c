@@ -1,5 +1,6 @@
 #include "target/afp_target.h"
 
+#include "afp/name.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "target/made_files.h"
@@ -558,9 +559,10 @@ static const struct target_ops afp_target_ops = {
 };
 
 bool afp_target_open(struct target **target, struct afp_client *client, const char *volume,
-                     const char *second_volume, struct error *error)
+                     const char *second_volume, const char *password, struct error *error)
 {
-    bool two = second_volume != NULL && strcmp(second_volume, volume) != 0;
+    bool two = second_volume != NULL &&
+               !name_equals(span_from_string(second_volume), span_from_string(volume));
     struct afp_target *afp = memory_allocate(1, sizeof *afp);
     if (afp == NULL) {
         return memory_error(error, "for a target");
@@ -582,7 +584,7 @@ bool afp_target_open(struct target **target, struct afp_client *client, const ch
     for (size_t i = 0; i < TARGET_PLACES && ok; i++) {
         afp->places[i].volume_name = names[i];
         ok = names[i] == NULL ||
-             afp_client_open_volume(client, names[i], &afp->places[i].volume, error);
+             afp_client_open_volume(client, names[i], password, &afp->places[i].volume, error);
     }
     if (!ok) {
         memory_release(afp);

@@ -11,9 +11,9 @@
 #include "target/target.h"
 #include "target/workname.h"
 
-/* Opens the volumes; `second_volume` may be NULL. */
+/* Opens the volumes; `second_volume` may be NULL, as may the password, which is for both. */
 bool afp_target_open(struct target **target, struct afp_client *client, const char *volume,
-                     const char *second_volume, struct error *error);
+                     const char *second_volume, const char *password, struct error *error);
 
 /* Closes the volumes if the session lives; the client stays open. After clean_up. NULL is fine. */
 void afp_target_close(struct target *target);

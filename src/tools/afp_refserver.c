@@ -83,6 +83,7 @@ static bool volume_word(struct server_volume *volume, const char *word, struct e
     };
     static const char store[] = "store=";
     static const char path[] = "path=";
+    static const char password[] = "password=";
     if (strcmp(word, "read-only") == 0) {
         volume->read_only = true;
         return true;
@@ -97,6 +98,10 @@ static bool volume_word(struct server_volume *volume, const char *word, struct e
         volume->path = word + sizeof path - 1;
         return true;
     }
+    if (strncmp(word, password, sizeof password - 1) == 0) {
+        volume->password = word + sizeof password - 1;
+        return true;
+    }
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         size_t length = strlen(sizes[i].prefix);
         if (strncmp(word, sizes[i].prefix, length) == 0) {
@@ -105,7 +110,8 @@ static bool volume_word(struct server_volume *volume, const char *word, struct e
         }
     }
     return error_set(error, ERROR_USAGE, 0,
-                     "--volume %s: '%s' is none of path=, store=, limit=, free=, read-only",
+                     "--volume %s: '%s' is none of path=, store=, limit=, free=, password=, "
+                     "read-only",
                      volume->name, word);
 }
 
@@ -119,6 +125,7 @@ static bool add_volume(void *context, const struct option_row *row, const char *
     if (rest == NULL) {
         return false;
     }
+    char *copy = rest;
     struct server_volume volume = {.name = strsep(&rest, ",")};
     const char *word;
     while ((word = strsep(&rest, ",")) != NULL) {
@@ -128,6 +135,9 @@ static bool add_volume(void *context, const struct option_row *row, const char *
     }
     if (volume.store == NULL) {
         volume.store = volume.path != NULL ? "directory" : "memory";
+    }
+    if (volume.password != NULL) { /* other users see the argument list */
+        options_wipe((char *)value + (volume.password - copy));
     }
     settings->volumes[settings->volume_count++] = volume;
     return true;
@@ -185,6 +195,7 @@ static const struct option_program program = {
                "  store=null       reads are made up, writes are counted and dropped\n"
                "  limit=SIZE       the volume is full at this size\n"
                "  free=SIZE        claim this much free space\n"
+               "  password=TEXT    ask for this password, 1 to 8 bytes without a comma\n"
                "  read-only        nothing can be changed\n",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],

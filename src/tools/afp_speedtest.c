@@ -1,4 +1,5 @@
 /* afp_speedtest: throughput of Read, Write, Copy and ServerCopy over AFP. */
+#include "afp/name.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/units.h"
@@ -282,14 +283,17 @@ static bool start_embedded(struct program *program, struct error *error)
     if (settings->refserver_store == NULL) {
         return true;
     }
+    const char *password = settings->volume_password[0] != '\0' ? settings->volume_password : NULL;
     struct server_volume volumes[] = {
         {.name = settings->volume,
+         .password = password,
          .store = settings->refserver_store,
          .path = settings->refserver_path},
-        {.name = settings->second_volume, .store = settings->refserver_store},
+        {.name = settings->second_volume, .password = password, .store = settings->refserver_store},
     };
     bool two =
-        settings->second_volume != NULL && strcmp(settings->second_volume, settings->volume) != 0;
+        settings->second_volume != NULL &&
+        !name_equals(span_from_string(settings->second_volume), span_from_string(settings->volume));
     struct server_user user = {settings->user, settings->password};
     const char *const address = "127.0.0.1";
     struct server_config config = server_config_default();
@@ -318,6 +322,7 @@ static int test_server(struct program *program, const struct afp_client_config *
     environment_begin(&program->result.conditions, &clock);
     bool ok = speedtest_sessions_open(&program->sessions, config, settings, &error);
     memory_wipe(settings->password, sizeof settings->password);
+    memory_wipe(settings->volume_password, sizeof settings->volume_password);
     if (ok) {
         speedtest_sessions_describe(&program->sessions, settings, &program->result.conditions);
         ok = settings->json_path == NULL ||
@@ -350,6 +355,7 @@ static int clean_server(struct program *program, const struct afp_client_config 
     settings->sessions = 1;
     bool ok = speedtest_sessions_open(&program->sessions, config, settings, &error);
     memory_wipe(settings->password, sizeof settings->password);
+    memory_wipe(settings->volume_password, sizeof settings->volume_password);
     int status = ok ? clean(program) : report(program, &error, EXIT_CANNOT_RUN);
     interrupt_acknowledge(&program->interrupt);
     speedtest_sessions_close(&program->sessions);

@@ -10,14 +10,23 @@
 #include <termios.h>
 #include <unistd.h>
 
-static bool too_long(struct error *error)
+static bool too_long(size_t size, struct error *error)
 {
-    return error_set(error, ERROR_USAGE, 0, "the password is longer than %d bytes",
-                     PASSWORD_LIMIT - 1);
+    return error_set(error, ERROR_USAGE, 0, "the password is longer than %zu bytes", size - 1);
+}
+
+bool password_copy(const char *text, char *password, size_t size, struct error *error)
+{
+    size_t length = strlen(text);
+    if (length >= size) {
+        return too_long(size, error);
+    }
+    memcpy(password, text, length + 1);
+    return true;
 }
 
 /* One line, byte by byte, so that nothing beyond it stays in a buffer. */
-static bool read_line(int fd, char password[PASSWORD_LIMIT], struct error *error)
+static bool read_line(int fd, char *password, size_t size, struct error *error)
 {
     size_t used = 0;
     for (;;) {
@@ -32,8 +41,8 @@ static bool read_line(int fd, char password[PASSWORD_LIMIT], struct error *error
         if (got == 0 || c == '\n') {
             break;
         }
-        if (used + 1 >= PASSWORD_LIMIT) {
-            return too_long(error);
+        if (used + 1 >= size) {
+            return too_long(size, error);
         }
         password[used++] = c;
     }
@@ -44,7 +53,7 @@ static bool read_line(int fd, char password[PASSWORD_LIMIT], struct error *error
     return true;
 }
 
-bool password_from_file(const char *path, char password[PASSWORD_LIMIT], struct error *error)
+bool password_from_file(const char *path, char *password, size_t size, struct error *error)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) {
@@ -53,7 +62,7 @@ bool password_from_file(const char *path, char password[PASSWORD_LIMIT], struct 
         error->domain = ERROR_USAGE;
         return false;
     }
-    bool ok = read_line(fd, password, error);
+    bool ok = read_line(fd, password, size, error);
     close(fd);
     return ok;
 }
@@ -68,23 +77,33 @@ static bool ask(int terminal, const char *user, char password[PASSWORD_LIMIT], s
     silent.c_lflag &= ~(tcflag_t)ECHO;
     dprintf(terminal, "Password for user '%s': ", user);
     tcsetattr(terminal, TCSAFLUSH, &silent);
-    bool ok = read_line(terminal, password, error);
+    bool ok = read_line(terminal, password, PASSWORD_LIMIT, error);
     tcsetattr(terminal, TCSAFLUSH, &before);
     dprintf(terminal, "\n");
     return ok;
 }
 
+bool password_from_environment(const char *variable, char *password, size_t size, bool *found,
+                               struct error *error)
+{
+    char *value = getenv(variable);
+    *found = value != NULL;
+    if (value == NULL) {
+        return true;
+    }
+    bool ok = password_copy(value, password, size, error);
+    memory_wipe(value, strlen(value));
+    return ok || error_prefix(error, "%s", variable);
+}
+
 bool password_from_surroundings(const char *user, char password[PASSWORD_LIMIT],
                                 struct error *error)
 {
-    char *value = getenv("AFP_PASSWORD");
-    if (value != NULL) {
-        size_t length = strlen(value);
-        if (length >= PASSWORD_LIMIT) {
-            return too_long(error);
-        }
-        memcpy(password, value, length + 1);
-        memory_wipe(value, length);
+    bool found;
+    if (!password_from_environment("AFP_PASSWORD", password, PASSWORD_LIMIT, &found, error)) {
+        return false;
+    }
+    if (found) {
         return true;
     }
     int terminal = isatty(STDIN_FILENO) ? open("/dev/tty", O_RDWR | O_CLOEXEC) : -1;

@@ -23,7 +23,7 @@ static bool open_volume(struct speedtest_sessions *sessions, const struct afp_cl
         return false;
     }
     if (!afp_target_open(&sessions->targets[index], sessions->clients[index], settings->volume,
-                         settings->second_volume, error)) {
+                         settings->second_volume, settings->volume_password, error)) {
         afp_client_close(sessions->clients[index]);
         return false;
     }

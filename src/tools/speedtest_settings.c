@@ -1,5 +1,6 @@
 #include "tools/speedtest_settings.h"
 
+#include "afp/name.h"
 #include "base/clock.h"
 #include "base/units.h"
 
@@ -49,15 +50,31 @@ static bool set_password(void *context, const struct option_row *row, const char
 {
     (void)row;
     struct speedtest_settings *settings = context;
-    size_t length = strlen(value);
-    if (length >= sizeof settings->password) {
-        return error_set(error, ERROR_USAGE, 0, "the password is longer than %d bytes",
-                         PASSWORD_LIMIT - 1);
-    }
-    memcpy(settings->password, value, length + 1);
+    bool ok = password_copy(value, settings->password, sizeof settings->password, error);
     settings->has_password = true;
     options_wipe((char *)value); /* other users see the argument list */
-    return true;
+    return ok;
+}
+
+static bool set_volume_password(void *context, const struct option_row *row, const char *value,
+                                struct error *error)
+{
+    struct speedtest_settings *settings = context;
+    bool ok =
+        password_copy(value, settings->volume_password, sizeof settings->volume_password, error);
+    settings->has_volume_password = true;
+    options_wipe((char *)value);
+    return ok || error_prefix(error, "--%s", row->name);
+}
+
+static bool set_volume_password_file(void *context, const struct option_row *row, const char *value,
+                                     struct error *error)
+{
+    struct speedtest_settings *settings = context;
+    settings->has_volume_password = true;
+    return password_from_file(value, settings->volume_password, sizeof settings->volume_password,
+                              error) ||
+           error_prefix(error, "--%s", row->name);
 }
 
 static bool set_password_file(void *context, const struct option_row *row, const char *value,
@@ -66,7 +83,7 @@ static bool set_password_file(void *context, const struct option_row *row, const
     (void)row;
     struct speedtest_settings *settings = context;
     settings->has_password = true;
-    return password_from_file(value, settings->password, error);
+    return password_from_file(value, settings->password, sizeof settings->password, error);
 }
 
 static bool set_tests(void *context, const struct option_row *row, const char *value,
@@ -224,6 +241,10 @@ static const struct option_row rows[] = {
      "test an own reference server: memory (default), null or a directory", CALL(set_refserver)},
     {'s', "volume", "VOLUME", "volume to test", TEXT(volume)},
     {'S', "volume2", "VOLUME", "second volume: copies go there", TEXT(second_volume)},
+    {0, "volume-password", "PASSWORD", "of the volumes, at most 8 bytes (also AFP_VOLUME_PASSWORD)",
+     CALL(set_volume_password)},
+    {0, "volume-password-file", "FILE", "read the volumes' password from the first line of FILE",
+     CALL(set_volume_password_file)},
     {0, "sessions", "N", "AFP sessions at once, released together (default: 1)",
      NUMBER(sessions, 1, SESSION_LIMIT)},
     {0, "sink", "WHAT", "of data read: copy (default), discard or verify", CALL(set_sink)},
@@ -277,8 +298,10 @@ static bool check_mode(const struct speedtest_settings *settings, struct error *
         return true;
     }
     if (settings->host != NULL || settings->port != 0 || settings->refserver_store != NULL ||
-        settings->info || settings->user != NULL || settings->has_password) {
-        return usage(error, "-L tests a directory: leave out -h, -p, -u, -w, --refserver, --info");
+        settings->info || settings->user != NULL || settings->has_password ||
+        settings->has_volume_password) {
+        return usage(error, "-L tests a directory: leave out -h, -p, -u, -w, --refserver, --info, "
+                            "--volume-password");
     }
     if (settings->sink == SINK_DISCARD) {
         return usage(error, "--sink discard needs a connection: with -L there is none");
@@ -351,6 +374,36 @@ static bool resolve_server(struct speedtest_settings *settings, struct error *er
     return true;
 }
 
+/* All that the version cannot carry is said before anything is sent. */
+static bool check_names(const struct speedtest_settings *settings, struct error *error)
+{
+    const struct {
+        const char *option, *text;
+        enum name_use use;
+    } names[] = {
+        {"-s", settings->volume, NAME_OF_VOLUME},
+        {"-S", settings->second_volume, NAME_OF_VOLUME},
+        {"-F", settings->existing_file, NAME_OF_FILE},
+        {"-u", settings->user, NAME_OF_USER},
+    };
+    struct name_buffer encoded;
+    for (size_t i = 0; !settings->posix && i < sizeof names / sizeof names[0]; i++) {
+        if (names[i].text != NULL &&
+            !name_encode(&encoded, names[i].text, names[i].use, settings->version, error)) {
+            return error_prefix(error, "%s", names[i].option);
+        }
+    }
+    return true;
+}
+
+static bool resolve_volume_password(struct speedtest_settings *settings, struct error *error)
+{
+    bool found;
+    return settings->posix || settings->has_volume_password ||
+           password_from_environment("AFP_VOLUME_PASSWORD", settings->volume_password,
+                                     sizeof settings->volume_password, &found, error);
+}
+
 static bool resolve_user(struct speedtest_settings *settings, struct error *error)
 {
     if (settings->posix) {
@@ -396,6 +449,7 @@ bool speedtest_settings_parse(struct speedtest_settings *settings, int argc, cha
     }
     return *outcome == OPTIONS_PRINTED ||
            (resolve_server(settings, error) && check_combinations(settings, error) &&
+            check_names(settings, error) && resolve_volume_password(settings, error) &&
             resolve_user(settings, error));
 }
 

@@ -33,6 +33,8 @@ struct speedtest_settings {
     const char *user;
     bool has_password;
     char password[PASSWORD_LIMIT];
+    bool has_volume_password;
+    char volume_password[AFP_VOLUME_PASSWORD_SIZE + 1]; /* of both volumes; empty: none */
     /* what */
     const struct speed_test *tests[TEST_LIMIT];
     size_t test_count;

@@ -112,6 +112,21 @@ void peer_close(struct peer *peer)
     close(peer->served);
 }
 
+void fixture_start(struct fixture *fixture, struct peer *peer, const void *store,
+                   const char *version)
+{
+    fixture_prepare(fixture);
+    fixture_use(fixture, store);
+    fixture_open(fixture);
+    peer_open(peer, &fixture->service, version);
+}
+
+void fixture_stop(struct fixture *fixture, struct peer *peer)
+{
+    peer_close(peer);
+    fixture_close(fixture);
+}
+
 size_t bytes_of(const char *text, uint8_t *bytes, bool *wild, size_t limit)
 {
     size_t size = 0;

@@ -70,6 +70,18 @@ int32_t peer_write(struct peer *peer, const char *block, const void *data, size_
 void expect_write(struct peer *peer, const char *block, const void *data, size_t size,
                   int32_t result, const char *reply);
 
+/* Both volumes in a store, and a guest of this version who has opened them. */
+void fixture_start(struct fixture *fixture, struct peer *peer, const void *store,
+                   const char *version);
+void fixture_stop(struct fixture *fixture, struct peer *peer);
+
+/* A row of CMUnitTest for each of the stores that keep what is written. */
+#define ON_BOTH_STORES(setup, teardown, name)                                                      \
+    {#name " (memory)", name, setup, teardown, "memory"},                                          \
+    {                                                                                              \
+#name " (directory)", name, setup, teardown, "directory"                                   \
+    }
+
 void expect_payload(const struct peer *peer, const char *reply);
 
 #endif

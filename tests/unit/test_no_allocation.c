@@ -246,7 +246,7 @@ static void over_afp(enum afp_version version)
                                        .credentials = {.user = "", .password = ""}};
     for (size_t i = 0; i < SESSIONS; i++) {
         must(afp_client_open(&clients[i], &client, &error));
-        must(afp_target_open(&targets[i], clients[i], "one", "two", &error));
+        must(afp_target_open(&targets[i], clients[i], "one", "two", NULL, &error));
     }
     watch_all(targets, 1);
     watch_all(targets, SESSIONS);

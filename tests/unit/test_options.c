@@ -654,18 +654,19 @@ static void password_from_a_file(void **state)
         size_t size = strlen(rows[i].content);
         assert_int_equal(ftruncate(fd, 0), 0);
         assert_int_equal(pwrite(fd, rows[i].content, size, 0), size);
-        check(password_from_file(path, password, &parse_error), "row %zu", i);
+        check(password_from_file(path, password, sizeof password, &parse_error), "row %zu", i);
         assert_string_equal(password, rows[i].password);
     }
     for (size_t length = 255; length <= 256; length++) {
         char text[256];
         memset(text, 'p', sizeof text);
         assert_int_equal(pwrite(fd, text, length, 0), length);
-        assert_int_equal(password_from_file(path, password, &parse_error), length == 255);
+        assert_int_equal(password_from_file(path, password, sizeof password, &parse_error),
+                         length == 255);
     }
     close(fd);
     unlink(path);
-    assert_false(password_from_file(path, password, &parse_error));
+    assert_false(password_from_file(path, password, sizeof password, &parse_error));
     check_error(&parse_error, ERROR_USAGE, "cannot open password file '/tmp/afpbench-test-");
 }
 

@@ -18,18 +18,14 @@ static struct peer peer, other;
 
 static int setup(void **state)
 {
-    fixture_prepare(&fixture);
-    fixture_use(&fixture, *state);
-    fixture_open(&fixture);
-    peer_open(&peer, &fixture.service, "AFP3.4");
+    fixture_start(&fixture, &peer, *state, "AFP3.4");
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    peer_close(&peer);
-    fixture_close(&fixture);
+    fixture_stop(&fixture, &peer);
     return 0;
 }
 
@@ -390,16 +386,8 @@ static void old_clients(void **state)
 }
 
 /* Each in the stores that keep what is written. */
-#define TEST(name)                                                                                 \
-    {#name " (memory)", name, setup, teardown, "memory"},                                          \
-    {                                                                                              \
-#name " (directory)", name, setup, teardown, "directory"                                   \
-    }
-#define TEST_ALONE(name)                                                                           \
-    {#name " (memory)", name, NULL, NULL, "memory"},                                               \
-    {                                                                                              \
-#name " (directory)", name, NULL, NULL, "directory"                                        \
-    }
+#define TEST(name)       ON_BOTH_STORES(setup, teardown, name)
+#define TEST_ALONE(name) ON_BOTH_STORES(NULL, NULL, name)
 
 int main(void)
 {

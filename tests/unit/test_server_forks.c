@@ -17,11 +17,7 @@ static struct peer peer, other;
 /* A file "f" (ID 0x11) with 23 bytes, open for everything as fork 1. */
 static void start(const char *store, const char *version)
 {
-    fixture_prepare(&fixture);
-    fixture_use(&fixture, store);
-    fixture.volumes[0].limit_bytes = UINT64_C(1) << 40;
-    fixture_open(&fixture);
-    peer_open(&peer, &fixture.service, version);
+    fixture_start(&fixture, &peer, store, version);
     expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
     expect(&peer, "1a 00 0001 00000002 0200 0003 02 01 'f'", AFP_OK, "0200 0001 00000000");
     expect_write(&peer, "21 00 0001 00000000 00000017", "0123456789abcdefghijklm", 23, AFP_OK,
@@ -43,8 +39,7 @@ static int setup_old(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    peer_close(&peer);
-    fixture_close(&fixture);
+    fixture_stop(&fixture, &peer);
     return 0;
 }
 
@@ -281,12 +276,7 @@ static void old_version(void **state)
 }
 
 /* Each in the stores that keep what is written. */
-#define TEST_WITH(setup, teardown, name)                                                           \
-    {#name " (memory)", name, setup, teardown, "memory"},                                          \
-    {                                                                                              \
-#name " (directory)", name, setup, teardown, "directory"                                   \
-    }
-#define TEST(name) TEST_WITH(setup, teardown, name)
+#define TEST(name) ON_BOTH_STORES(setup, teardown, name)
 
 int main(void)
 {
@@ -300,8 +290,8 @@ int main(void)
         TEST(write_inhibit),
         TEST(locks),
         TEST(too_many_forks),
-        TEST_WITH(NULL, NULL, disk_full),
-        TEST_WITH(setup_old, teardown, old_version),
+        ON_BOTH_STORES(NULL, NULL, disk_full),
+        ON_BOTH_STORES(setup_old, teardown, old_version),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -235,8 +235,23 @@ static void configurations_that_are_refused(void **state)
     fixture.config.port = 0;
     fixture.volumes[1].name = "one";
     assert_false(server_start(&server, &fixture.config, &error));
-    fixture.volumes[1].name = "a name of more than 27 bytes";
+    static const char *const names[][2] = {{"Gr\u00F6\u00DFe", "Gro\u0308\u00DFe"}, /* one name */
+                                           {"one", "\xFF"},
+                                           {"one", ""}};
+    for (size_t i = 0; i < 3; i++) {
+        fixture.volumes[0].name = names[i][0];
+        fixture.volumes[1].name = names[i][1];
+        assert_false(server_start(&server, &fixture.config, &error));
+        assert_int_equal(error.domain, ERROR_USAGE);
+    }
+    fixture.volumes[0].name = "one";
+    fixture.volumes[1].name = "two";
+    fixture.volumes[1].password = "ninebytes";
     assert_false(server_start(&server, &fixture.config, &error));
+    assert_non_null(strstr(error.message, "1 to 8 bytes"));
+    fixture.volumes[1].password = "";
+    assert_false(server_start(&server, &fixture.config, &error));
+    fixture.volumes[1].password = NULL;
     fixture.volumes[1].name = "two";
     fixture.volumes[1].store = "tape";
     assert_false(server_start(&server, &fixture.config, &error));
