@@ -39,7 +39,7 @@ chroot "$root" afpd -d -F /etc/netatalk/afp.conf
 '''
 
 
-def _configuration(port, options):
+def _configuration(port, options, names):
     lines = {
         'afp port': port,
         'afp listen': '127.0.0.1',
@@ -53,6 +53,8 @@ def _configuration(port, options):
     text = '[Global]\n' + ''.join(f'{key} = {value}\n' for key, value in lines.items())
     for volume in VOLUMES:
         text += f'[{volume}]\npath = /srv/{volume}\n'
+        if volume in names:
+            text += f'volume name = {names[volume]}\n'
     return text
 
 
@@ -68,13 +70,16 @@ def find_root():
 
 
 class Netatalk:
-    """One running afpd with the volumes `VOLUMES`; `options` go to [Global] of afp.conf."""
+    """One running afpd with the volumes `VOLUMES`; `options` go to [Global] of afp.conf.
 
-    def __init__(self, options=None):
+    `names` are what clients see of volumes whose names are not those of the sections.
+    """
+
+    def __init__(self, options=None, names=None):
         self.root = find_root()
         for _ in range(3):      # the free port may be taken before afpd binds it
             self.port = free_port()
-            self._start(options or {})
+            self._start(options or {}, names or {})
             if self._await_ready():
                 return
         raise AssertionError(f'afpd does not start:\n{self.log()}')
@@ -85,12 +90,12 @@ class Netatalk:
     def __exit__(self, *_exception):
         self.stop()
 
-    def _start(self, options):
+    def _start(self, options, names):
         # setpriv becomes unshare, which is killed with this program and takes all others along
         self.process = subprocess.Popen(
             ['setpriv', '--pdeathsig', 'KILL',
              'unshare', '--mount', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc',
-             'sh', '-c', INIT, 'init', self.root, _configuration(self.port, options)],
+             'sh', '-c', INIT, 'init', self.root, _configuration(self.port, options, names)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def _await_ready(self):

@@ -537,15 +537,20 @@ static void no_more_tests_than_the_limit(void **state)
 static void passwords_are_wiped_from_the_arguments(void **state)
 {
     (void)state;
-    static const char *const forms[] = {"-s v -w hunter2", "-s v -whunter2",
-                                        "-s v --password hunter2", "-s v --password=hunter2"};
+    static const char *const forms[] = {"-s v -w hunter2",
+                                        "-s v -whunter2",
+                                        "-s v --password hunter2",
+                                        "-s v --password=hunter2",
+                                        "-s v -A guest --volume-password hunter2",
+                                        "-s v -A guest --volume-password=hunter2"};
     for (size_t i = 0; i < COUNT(forms); i++) {
         struct command_line line;
         enum options_outcome outcome;
         split(&line, forms[i]);
         check(speedtest_settings_parse(&settings, line.count, line.words, &outcome, &parse_error),
               "%s", parse_error.message);
-        assert_string_equal(settings.password, "hunter2");
+        bool volume = strstr(forms[i], "--volume") != NULL;
+        assert_string_equal(volume ? settings.volume_password : settings.password, "hunter2");
         for (size_t at = 0; at + 7 <= sizeof line.text; at++) {
             check(memcmp(line.text + at, "hunter2", 7) != 0, "'%s': it is still there", forms[i]);
         }
@@ -564,7 +569,9 @@ static void no_secret_is_left_to_record(void **state)
         "-w hunter2 -s v -w hunter2 -w mine",
         "-w hunter2 -s v --password=hunter2",
         "-s v --password hunter2 -j file",
-        "-s v -w hunter2 -n 0", /* also where a later option is wrong */
+        "-s v -w mine --volume-password hunter2 -j file",
+        "-s v -w mine --volume-password hunter2hunter2", /* too long */
+        "-s v -w hunter2 -n 0",                          /* also where a later option is wrong */
         "-s v -w hunter2 -d 1 -z 1",
         "-h afp://joe:hunter2@nas/v",
         "-h joe:hunter2@nas -s v",
@@ -632,6 +639,83 @@ static void password_from_the_environment(void **state)
     unsetenv("AFP_PASSWORD");
 }
 
+/* A volume's password: 8 bytes at most, from an option, a file or the environment. */
+static void volume_passwords(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/afpbench-test-XXXXXX";
+    char arguments[200];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, "12345678\n", 9), 9);
+    PARSE("-s v -A guest");
+    assert_string_equal(settings.volume_password, "");
+    PARSE("-s v -A guest --volume-password 12345678");
+    assert_string_equal(settings.volume_password, "12345678");
+    assert_false(parse("-s v -A guest --volume-password 123456789"));
+    check_error(&parse_error, ERROR_USAGE,
+                "--volume-password: the password is longer than 8 bytes");
+    snprintf(arguments, sizeof arguments, "-s v -A guest --volume-password-file %s", path);
+    PARSE(arguments);
+    assert_string_equal(settings.volume_password, "12345678");
+    assert_int_equal(pwrite(fd, "123456789\n", 10, 0), 10);
+    assert_false(parse(arguments));
+    check_error(&parse_error, ERROR_USAGE, "--volume-password-file: the password is longer than 8");
+    setenv("AFP_VOLUME_PASSWORD", "12345678", 1);
+    const char *place = getenv("AFP_VOLUME_PASSWORD");
+    PARSE("-s v -A guest");
+    assert_string_equal(settings.volume_password, "12345678");
+    assert_string_equal(place, "");
+    setenv("AFP_VOLUME_PASSWORD", "123456789", 1);
+    assert_false(parse("-s v -A guest"));
+    check_error(&parse_error, ERROR_USAGE,
+                "AFP_VOLUME_PASSWORD: the password is longer than 8 bytes");
+    setenv("AFP_VOLUME_PASSWORD", "theirs", 1);
+    PARSE("-s v -A guest --volume-password mine");
+    assert_string_equal(settings.volume_password, "mine");
+    PARSE("-L -s /tmp"); /* there are no volumes: it is not looked at */
+    assert_string_equal(settings.volume_password, "");
+    unsetenv("AFP_VOLUME_PASSWORD");
+    assert_false(parse("-L -s /tmp --volume-password x"));
+    check_error(&parse_error, ERROR_USAGE, "--volume-password");
+    close(fd);
+    unlink(path);
+}
+
+/* What a version cannot carry is said with the option, before anything is sent. */
+static void names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arguments;
+        const char *message; /* NULL: taken */
+    } rows[] = {
+        {"-2 -s Gr\u00F6\u00DFe -S \u00C5 -F \u2260 -A guest", NULL},
+        {"-2 -s Gro\u0308\u00DFe -A guest", NULL},
+        {"-3 -s \u65E5 -F \u65E5 -A guest", NULL},
+        {"-2 -s \u65E5 -A guest",
+         "-s: the volume name '\u65E5' has a character that MacRoman lacks"},
+        {"-1 -s v -S \u65E5 -A guest", "-S: the volume name '\u65E5' has a character"},
+        {"-2 -s v -F \u65E5 -A guest", "-F: the file name '\u65E5' has a character"},
+        {"-2 -s v -u \u65E5 -w x", "-u: the user name '\u65E5' has a character"},
+        {"-s \xFF -A guest", "-s: the volume name '\xFF' is not UTF-8"},
+        {"-2 -s v -F 12345678901234567890123456789012 -A guest",
+         "-F: the file name '12345678901234567890123456789012' has 32 bytes in MacRoman, and AFP "
+         "2.2 takes 31"},
+        {"-2 -s v -F 1234567890123456789012345678901 -A guest", NULL},
+        {"-2 -s 1234567890123456789012345678 -A guest", "AFP 2.2 takes 27"},
+        {"-2 -h afp://host/%E6%97%A5 -A guest", "-s: the volume name"},
+        {"-2 -L -s /tmp/\u65E5", NULL},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        check(parse(rows[i].arguments) == (rows[i].message == NULL), "row %zu: %s", i,
+              parse_error.message);
+        if (rows[i].message != NULL) {
+            check_error(&parse_error, ERROR_USAGE, rows[i].message);
+        }
+    }
+}
+
 static void password_from_a_file(void **state)
 {
     (void)state;
@@ -694,6 +778,8 @@ int main(void)
         cmocka_unit_test(long_passwords),
         cmocka_unit_test(password_from_the_environment),
         cmocka_unit_test(password_from_a_file),
+        cmocka_unit_test(volume_passwords),
+        cmocka_unit_test(names),
     };
     return cmocka_run_group_tests(tests, no_surroundings, NULL);
 }
