@@ -280,9 +280,12 @@ static void compare_case_conditions(struct comparison_report *report,
     for (size_t i = 0; i < STORED_CASE_CONDITIONS; i++) {
         const struct stored_case_condition_row *condition = &stored_case_condition_rows[i];
         char texts[2][CONDITION_LENGTH];
-        if (before->conditions[i] != after->conditions[i]) {
-            condition_text(condition, before->conditions[i], texts[0]);
-            condition_text(condition, after->conditions[i], texts[1]);
+        const uint64_t values[] = {before->conditions[i], after->conditions[i]};
+        bool absent =
+            stored_case_condition_rows[i].may_be_absent && (values[0] == 0 || values[1] == 0);
+        if (values[0] != values[1] && !absent) {
+            condition_text(condition, values[0], texts[0]);
+            condition_text(condition, values[1], texts[1]);
             add_difference(report, condition->name, texts[0], texts[1], &row);
         }
     }

@@ -304,6 +304,7 @@ static json_t *server_json(struct builder *builder, const struct conditions *con
     set(builder, object, "quantum_offered_bytes", integer(conditions->quantum_offered_bytes));
     set(builder, object, "afp_version", text(conditions->afp_version));
     set(builder, object, "login_method", text(conditions->login_method));
+    set(builder, object, "second_volume", json_boolean(conditions->second_volume));
     return object;
 }
 

@@ -55,26 +55,36 @@ static bool is_group_or_null(const json_t *value)
 }
 
 /* What the condition's words call it: 0 is null, their end a text that is none of them. */
-static uint64_t sink_value(const json_t *value)
+static uint64_t word_value(enum stored_case_condition condition, const json_t *value)
 {
-    const char *const *words = stored_case_condition_rows[STORED_SINK].words;
-    uint64_t sink = 1;
-    if (json_is_null(value)) {
+    const char *const *words = stored_case_condition_rows[condition].words;
+    uint64_t word = 1;
+    if (value == NULL || json_is_null(value)) {
         return 0;
     }
-    while (words[sink] != NULL && strcmp(words[sink], json_string_value(value)) != 0) {
-        sink++;
+    while (words[word] != NULL && strcmp(words[word], json_string_value(value)) != 0) {
+        word++;
     }
-    return sink;
+    return word;
+}
+
+static bool is_word(enum stored_case_condition condition, const json_t *value)
+{
+    return is_text_or_null(value) &&
+           stored_case_condition_rows[condition].words[word_value(condition, value)] != NULL;
 }
 
 static bool is_sink(const json_t *value)
 {
-    return is_text_or_null(value) &&
-           stored_case_condition_rows[STORED_SINK].words[sink_value(value)] != NULL;
+    return is_word(STORED_SINK, value);
 }
 
-enum kind { TEXT, TEXT_OR_NULL, FLAG, NUMBER, POSITIVE, LIST, GROUP, GROUP_OR_NULL, SINK };
+static bool is_cache(const json_t *value)
+{
+    return is_word(STORED_CLIENT_CACHE, value);
+}
+
+enum kind { TEXT, TEXT_OR_NULL, FLAG, NUMBER, POSITIVE, LIST, GROUP, GROUP_OR_NULL, SINK, CACHE };
 
 static const struct {
     const char *expected;
@@ -89,11 +99,13 @@ static const struct {
     [GROUP] = {"an object", is_group},
     [GROUP_OR_NULL] = {"an object or null", is_group_or_null},
     [SINK] = {"copy, discard, verify or null", is_sink},
+    [CACHE] = {"cold, warm, bypassed or null", is_cache},
 };
 
 struct key {
     const char *name;
     enum kind kind;
+    bool may_be_missing; /* older documents are without it */
 };
 
 enum {
@@ -136,17 +148,19 @@ static const struct key host_keys[HOST_KEYS] = {
     [CPU_COUNT] = {"cpu_count", NUMBER},
 };
 
-enum { MACHINE_TYPE, QUANTUM_OFFERED, AFP_VERSION, REFERENCE_STORE, SERVER_KEYS };
+enum { MACHINE_TYPE, QUANTUM_OFFERED, AFP_VERSION, REFERENCE_STORE, SECOND_VOLUME, SERVER_KEYS };
 static const struct key server_keys[SERVER_KEYS] = {
     [MACHINE_TYPE] = {"machine_type", TEXT},
     [QUANTUM_OFFERED] = {"quantum_offered_bytes", NUMBER},
     [AFP_VERSION] = {"afp_version", TEXT_OR_NULL},
     [REFERENCE_STORE] = {"reference_store", TEXT_OR_NULL},
+    [SECOND_VOLUME] = {"second_volume", FLAG, .may_be_missing = true},
 };
 
-enum { DIRECTORY, TYPE, DIRECT, FILE_SYSTEM_KEYS };
+enum { DIRECTORY, SECOND_DIRECTORY, TYPE, DIRECT, FILE_SYSTEM_KEYS };
 static const struct key file_system_keys[FILE_SYSTEM_KEYS] = {
     [DIRECTORY] = {"directory", TEXT},
+    [SECOND_DIRECTORY] = {"second_directory", TEXT_OR_NULL},
     [TYPE] = {"type", TEXT},
     [DIRECT] = {"direct", FLAG},
 };
@@ -163,6 +177,7 @@ enum {
     CASE_FLUSH,
     CASE_NEW_FILES,
     CASE_EXISTING_FILE,
+    CASE_CLIENT_CACHE,
     CASE_COMPLETE,
     CASE_FAILURE,
     CASE_SAMPLES,
@@ -180,6 +195,7 @@ static const struct key case_keys[CASE_KEYS] = {
     [CASE_FLUSH] = {"flush", FLAG},
     [CASE_NEW_FILES] = {"new_files", FLAG},
     [CASE_EXISTING_FILE] = {"existing_file", FLAG},
+    [CASE_CLIENT_CACHE] = {"client_cache", CACHE, .may_be_missing = true},
     [CASE_COMPLETE] = {"complete", FLAG},
     [CASE_FAILURE] = {"failure", TEXT_OR_NULL},
     [CASE_SAMPLES] = {"samples", LIST},
@@ -192,7 +208,8 @@ static const struct key sample_keys[SAMPLE_KEYS] = {
     [SAMPLE_REQUESTS] = {"requests", GROUP},
 };
 
-/* Takes the keys of an object, all of which must be there with the right kind of value. `place` is
+/* Takes the keys of an object, which must have the right kind of value and, unless they may be
+ * missing (then the value is NULL), be there. `place` is
  * what leads to the object: "cases[2]", or "" for the document. */
 static bool take(const json_t *object, const char *place, const struct key *keys, size_t count,
                  const json_t **values, struct error *error)
@@ -203,6 +220,9 @@ static bool take(const json_t *object, const char *place, const struct key *keys
     }
     for (size_t i = 0; i < count; i++) {
         values[i] = json_object_get(object, keys[i].name);
+        if (values[i] == NULL && keys[i].may_be_missing) {
+            continue;
+        }
         if (values[i] == NULL || !kinds[keys[i].kind].holds(values[i])) {
             return error_set(error, ERROR_CONTENT, 0, "%s%s%s: expected %s%s", place, dot,
                              keys[i].name, kinds[keys[i].kind].expected,
@@ -233,9 +253,9 @@ static bool set_number(char **field, const json_t *value, struct error *error)
     return set_text(field, text, error);
 }
 
-static bool set_flag(char **field, const json_t *value, struct error *error)
+static bool set_flag(char **field, bool value, struct error *error)
 {
-    return set_text(field, json_is_true(value) ? "yes" : "no", error);
+    return set_text(field, value ? "yes" : "no", error);
 }
 
 static bool set_text_or_none(char **field, const json_t *value, struct error *error)
@@ -253,7 +273,9 @@ static bool read_server(const json_t *object, struct stored_result *result, stru
                     error) &&
            set_number(&conditions[STORED_QUANTUM], server[QUANTUM_OFFERED], error) &&
            set_text_or_none(&conditions[STORED_AFP_VERSION], server[AFP_VERSION], error) &&
-           set_text_or_none(&conditions[STORED_REFERENCE_STORE], server[REFERENCE_STORE], error);
+           set_text_or_none(&conditions[STORED_REFERENCE_STORE], server[REFERENCE_STORE], error) &&
+           (server[SECOND_VOLUME] == NULL ||
+            set_flag(&conditions[STORED_SECOND_PLACE], json_is_true(server[SECOND_VOLUME]), error));
 }
 
 static bool read_file_system(const json_t *object, struct stored_result *result,
@@ -265,7 +287,9 @@ static bool read_file_system(const json_t *object, struct stored_result *result,
            set_text(&result->directory, json_string_value(values[DIRECTORY]), error) &&
            set_text(&conditions[STORED_TARGET], "directory", error) &&
            set_text(&conditions[STORED_FILE_SYSTEM], json_string_value(values[TYPE]), error) &&
-           set_flag(&conditions[STORED_DIRECT], values[DIRECT], error);
+           set_flag(&conditions[STORED_SECOND_PLACE], !json_is_null(values[SECOND_DIRECTORY]),
+                    error) &&
+           set_flag(&conditions[STORED_DIRECT], json_is_true(values[DIRECT]), error);
 }
 
 static bool read_target(const json_t *server, const json_t *file_system,
@@ -386,10 +410,11 @@ static bool read_case(const json_t *object, size_t index, struct stored_result *
         [STORED_INTERLEAVED] = json_is_true(values[CASE_INTERLEAVED]),
         [STORED_SESSIONS] = number(values[CASE_SESSIONS]),
         [STORED_SPARSE] = json_is_true(values[CASE_SPARSE]),
-        [STORED_SINK] = sink_value(values[CASE_SINK]),
+        [STORED_SINK] = word_value(STORED_SINK, values[CASE_SINK]),
         [STORED_FLUSH] = json_is_true(values[CASE_FLUSH]),
         [STORED_NEW_FILES] = json_is_true(values[CASE_NEW_FILES]),
         [STORED_EXISTING_FILE] = json_is_true(values[CASE_EXISTING_FILE]),
+        [STORED_CLIENT_CACHE] = word_value(STORED_CLIENT_CACHE, values[CASE_CLIENT_CACHE]),
     };
     return set_case(stored_case, is_new, run_bytes, conditions, place, error) &&
            note_incomplete(values[CASE_COMPLETE], values[CASE_FAILURE], result, error);

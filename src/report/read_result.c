@@ -22,9 +22,11 @@ const char *const stored_condition_names[STORED_CONDITIONS] = {
     [STORED_REFERENCE_STORE] = "reference store",
     [STORED_FILE_SYSTEM] = "file system type",
     [STORED_DIRECT] = "direct",
+    [STORED_SECOND_PLACE] = "second volume or directory",
 };
 
 static const char *const flag_words[] = {"no", "yes", NULL};
+static const char *const cache_words[] = {"none", "cold", "warm", "bypassed", NULL};
 static const char *const sink_words[] = {"none", "copy", "discard", "verify", NULL};
 
 const struct stored_case_condition_row stored_case_condition_rows[STORED_CASE_CONDITIONS] = {
@@ -37,6 +39,7 @@ const struct stored_case_condition_row stored_case_condition_rows[STORED_CASE_CO
     [STORED_FLUSH] = {"flush", flag_words},
     [STORED_NEW_FILES] = {"new files", flag_words},
     [STORED_EXISTING_FILE] = {"existing file", flag_words},
+    [STORED_CLIENT_CACHE] = {"client cache", cache_words, .may_be_absent = true},
 };
 
 /* The order matters: the strict CSV goes before the one that may be anywhere in a log. */

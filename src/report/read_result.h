@@ -43,6 +43,8 @@ enum stored_condition {
     /* Of a directory: */
     STORED_FILE_SYSTEM,
     STORED_DIRECT,
+    /* Of either: */
+    STORED_SECOND_PLACE, /* "yes": copies went to a second volume or directory */
     STORED_CONDITIONS
 };
 
@@ -60,12 +62,14 @@ enum stored_case_condition {
     STORED_FLUSH,
     STORED_NEW_FILES,
     STORED_EXISTING_FILE,
+    STORED_CLIENT_CACHE, /* what a Read over POSIX calls found in the client's own cache */
     STORED_CASE_CONDITIONS
 };
 
 extern const struct stored_case_condition_row {
     const char *name;         /* "chunk in bytes", … */
     const char *const *words; /* that the values 0, 1, … stand for, then NULL; NULL: a number */
+    bool may_be_absent;       /* 0 agrees with everything: the target says why it has none */
 } stored_case_condition_rows[STORED_CASE_CONDITIONS];
 
 /* A test on one size. */

@@ -134,6 +134,7 @@ struct conditions {
     const char *afp_version, *login_method;
     const char *reference_store; /* of --refserver; NULL: another server */
     /* With POSIX calls instead of a server: */
+    bool second_volume;    /* of a server: copies go to a second volume */
     const char *directory; /* NULL: a server was tested */
     const char *second_directory;
     char file_system[32];

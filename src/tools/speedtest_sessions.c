@@ -130,6 +130,7 @@ void speedtest_sessions_describe(const struct speedtest_sessions *sessions,
     if (sessions->clients[0] != NULL) {
         describe_server(sessions->clients[0], conditions);
         conditions->reference_store = settings->refserver_store;
+        conditions->second_volume = sessions->targets[0]->facts.second_place;
     } else {
         describe_directory(sessions->targets[0], settings, conditions);
     }

@@ -53,7 +53,7 @@ def document(*cases, **changes):
         'host': {'kernel': 'Linux 6.1', 'machine': 'x86_64', 'cpu': 'Some <CPU> & "more"',
                  'cpu_count': 2},
         'server': {'machine_type': 'Netatalk4.5.1', 'quantum_offered_bytes': MIB,
-                   'reference_store': None, 'afp_version': 'AFP3.4'},
+                   'reference_store': None, 'afp_version': 'AFP3.4', 'second_volume': False},
         'file_system': None,
         'cases': list(cases)}
     for name, value in changes.items():
@@ -214,6 +214,8 @@ DIFFERENT = {
     'AFP version': ({'server': {'afp_version': 'AFP3.3'}}, 'AFP version: AFP3.4 in A, AFP3.3 in B'),
     'reference store': ({'server': {'reference_store': 'null'}},
                         'reference store: none in A, null in B'),
+    'second volume': ({'server': {'second_volume': True}},
+                      'second volume or directory: no in A, yes in B'),
 }
 
 
@@ -274,12 +276,31 @@ def test_directories():
 @tap.cases({
     'file system': ({'type': 'cifs'}, 'file system type: nfs4 in A, cifs in B'),
     'direct': ({'direct': True}, 'direct: no in A, yes in B'),
+    'second directory': ({'second_directory': '/mnt/b'},
+                         'second volume or directory: no in A, yes in B'),
 })
 def test_different_directories(changes, message):
     other = stored('other.json', of_directory(*CASES, **changes))
     result = compare(NFS, other).expect(CANNOT_RUN)
     tap.equal(result.err.splitlines()[:-1], [f'afp_report: {message}'])
     tap.equal(compare(NFS, other, '--force').expect(DONE).err, f'afp_report: warning: {message}\n')
+
+
+def test_client_cache():
+    """A Read that the client's own cache answered is another thing."""
+    cold, warm = (stored(f'{state}.json', of_directory(
+        case('Read', 64 * KIB, 1e6, client_cache=state), case('Write', MIB, 1e6)))
+        for state in ('cold', 'warm'))
+    result = compare(cold, warm).expect(CANNOT_RUN)
+    tap.equal(result.err.splitlines()[0],
+              'afp_report: client cache: cold in A, warm in B (Read 64 KiB)')
+    tap.equal(compare(cold, NFS).expect(DONE).err, '')      # a document without it
+
+
+def test_document_without_second_volume():
+    older = document(*CASES)
+    del older['server']['second_volume']
+    tap.equal(compare(BEFORE, stored('older.json', older)).expect(DONE).err, '')
 
 
 @tap.cases({

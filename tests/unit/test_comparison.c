@@ -1,52 +1,11 @@
 /* report/comparison_*: rows, verdicts, differences, gates, and the forms they are written in. */
 #include "unit.h"
 
-#include "base/memory.h"
+#include "failing_memory.h"
 #include "report/comparison_format.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-
-/* ---- Memory that runs out when told to ---- */
-
-static unsigned allocations;
-static unsigned fail_at; /* number of the allocation that fails, from 1; 0: none */
-
-static bool allowed(size_t count, size_t size)
-{
-    return !(size > 0 && count > SIZE_MAX / size) && ++allocations != fail_at;
-}
-
-void *memory_allocate(size_t count, size_t size)
-{
-    return allowed(count, size) ? calloc(count, size) : NULL;
-}
-
-void *memory_resize(void *block, size_t count, size_t size)
-{
-    return allowed(count, size) ? reallocarray(block, count, size) : NULL;
-}
-
-char *memory_copy_string(const char *text)
-{
-    return allowed(1, strlen(text) + 1) ? strdup(text) : NULL;
-}
-
-void memory_release(void *block)
-{
-    free(block);
-}
-
-void memory_wipe(void *block, size_t size)
-{
-    explicit_bzero(block, size);
-}
-
-bool memory_error(struct error *error, const char *what)
-{
-    return error_set(error, ERROR_SYSTEM, ENOMEM, "out of memory %s", what);
-}
 
 /* ---- Made-up results ---- */
 
@@ -64,10 +23,11 @@ static struct stored_result made(void)
         [STORED_QUANTUM] = "1048576",
         [STORED_AFP_VERSION] = "AFP3.4",
         [STORED_REFERENCE_STORE] = "none",
+        [STORED_SECOND_PLACE] = "no",
     };
     struct stored_result result = {.format = "made up", .has_conditions = true};
-    for (size_t i = 0; i < STORED_FILE_SYSTEM; i++) {
-        result.conditions[i] = strdup(conditions[i]);
+    for (size_t i = 0; i < STORED_CONDITIONS; i++) {
+        result.conditions[i] = conditions[i] != NULL ? strdup(conditions[i]) : NULL;
     }
     return result;
 }
@@ -81,7 +41,7 @@ static struct stored_case *add_case(struct stored_result *result, const char *te
     *added = (struct stored_case){.size_bytes = size_bytes,
                                   .run_bytes = size_bytes,
                                   .size_exact = true,
-                                  .conditions = {1048576, 1, 1, 1, 0, 1, 0, 0, 0},
+                                  .conditions = {1048576, 1, 1, 1, 0, 1, 0, 0, 0, 2},
                                   .count = count,
                                   .capacity = count};
     snprintf(added->test, sizeof added->test, "%s", test);
@@ -388,6 +348,7 @@ static void values_of_cases_are_named(void **state)
         {STORED_FLUSH, {1, 0}, "yes", "no"},
         {STORED_NEW_FILES, {0, 1}, "no", "yes"},
         {STORED_EXISTING_FILE, {0, 1}, "no", "yes"},
+        {STORED_CLIENT_CACHE, {1, 3}, "cold", "bypassed"},
         {STORED_CHUNK, {UINT64_MAX, 1}, "18446744073709551615", "1"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -788,14 +749,14 @@ static void out_of_memory(void **state)
         struct comparison_report report;
         struct error error;
         make_pair(&before, &after);
-        allocations = 0;
-        fail_at = number;
+        memory_fail_at(number);
         ok = comparison_report_make(&report, "a", &before, "b", &after, NULL, 0.01, &error);
-        fail_at = 0;
+        unsigned asked = memory_asked();
+        memory_fail_at(0);
         if (!ok) {
             check_error(&error, ERROR_SYSTEM, "out of memory");
         }
-        check(ok == (allocations < number), "allocation %u", number);
+        check(ok == (asked < number), "allocation %u", number);
         release_pair(&report, &before, &after);
     }
 }

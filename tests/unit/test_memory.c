@@ -3,65 +3,15 @@
 #include "unit.h"
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "bench/speed.h"
 #include "dsi/session.h"
+#include "failing_memory.h"
 #include "fake_target.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-static unsigned allocations;
-static unsigned fail_at; /* number of the allocation that fails, from 1; 0: none */
-static size_t largest;   /* asked for at once */
-
-static bool allowed(size_t count, size_t size)
-{
-    if (size > 0 && count > SIZE_MAX / size) {
-        return false;
-    }
-    largest = count * size > largest ? count * size : largest;
-    return ++allocations != fail_at;
-}
-
-void *memory_allocate(size_t count, size_t size)
-{
-    return allowed(count, size) ? calloc(count, size) : NULL;
-}
-
-void *memory_resize(void *block, size_t count, size_t size)
-{
-    return allowed(count, size) ? reallocarray(block, count, size) : NULL;
-}
-
-char *memory_copy_string(const char *text)
-{
-    return allowed(1, strlen(text) + 1) ? strdup(text) : NULL;
-}
-
-void memory_release(void *block)
-{
-    free(block);
-}
-
-void memory_wipe(void *block, size_t size)
-{
-    explicit_bzero(block, size);
-}
-
-bool memory_error(struct error *error, const char *what)
-{
-    return error_set(error, ERROR_SYSTEM, ENOMEM, "out of memory %s", what);
-}
-
-static void count_from(unsigned number)
-{
-    allocations = 0;
-    largest = 0;
-    fail_at = number;
-}
 
 /* ---- The tests ---- */
 
@@ -99,12 +49,12 @@ static void every_test_survives(void **state)
         const struct speed_test *test = speed_tests[t / 2];
         size_t sessions = t % 2 == 0 ? 1 : SESSIONS;
         struct error error;
-        count_from(0);
+        memory_fail_at(0);
         assert_true(run_once(test, 1000, sessions, &error));
-        unsigned all = allocations;
+        unsigned all = memory_asked();
         assert_true(all >= 3);
         for (unsigned k = 1; k <= all; k++) {
-            count_from(k);
+            memory_fail_at(k);
             check(!run_once(test, 1000, sessions, &error), "%s: allocation %u", test->name, k);
             check_error(&error, ERROR_SYSTEM, "out of memory for ");
             assert_int_equal(error.code, ENOMEM);
@@ -117,9 +67,9 @@ static void a_huge_quantum_costs_nothing(void **state)
 {
     (void)state;
     struct error error;
-    count_from(0);
+    memory_fail_at(0);
     assert_true(run_once(speed_test_by_name("Read", 4), UINT32_MAX, 1, &error));
-    assert_in_range(largest, 2500, 4 << 20);
+    assert_in_range(memory_largest(), 2500, 4 << 20);
 }
 
 /* ---- A session ---- */
@@ -148,12 +98,12 @@ static void a_session_survives(void **state)
 {
     (void)state;
     struct error error;
-    count_from(0);
+    memory_fail_at(0);
     assert_true(connect_and_reserve(&error));
-    unsigned all = allocations;
+    unsigned all = memory_asked();
     assert_true(all >= 5);
     for (unsigned k = 1; k <= all; k++) {
-        count_from(k);
+        memory_fail_at(k);
         check(!connect_and_reserve(&error), "allocation %u", k);
         check_error(&error, ERROR_SYSTEM, "out of memory for ");
     }

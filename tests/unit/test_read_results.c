@@ -1,52 +1,11 @@
 /* report/read_*: stored results from JSON and CSV, strictly, whatever the bytes. */
 #include "unit.h"
 
-#include "base/memory.h"
+#include "failing_memory.h"
 #include "report/read_result.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <unistd.h>
-
-/* ---- Memory that runs out when told to ---- */
-
-static unsigned allocations;
-static unsigned fail_at; /* number of the allocation that fails, from 1; 0: none */
-
-static bool allowed(size_t count, size_t size)
-{
-    return !(size > 0 && count > SIZE_MAX / size) && ++allocations != fail_at;
-}
-
-void *memory_allocate(size_t count, size_t size)
-{
-    return allowed(count, size) ? calloc(count, size) : NULL;
-}
-
-void *memory_resize(void *block, size_t count, size_t size)
-{
-    return allowed(count, size) ? reallocarray(block, count, size) : NULL;
-}
-
-char *memory_copy_string(const char *text)
-{
-    return allowed(1, strlen(text) + 1) ? strdup(text) : NULL;
-}
-
-void memory_release(void *block)
-{
-    free(block);
-}
-
-void memory_wipe(void *block, size_t size)
-{
-    explicit_bzero(block, size);
-}
-
-bool memory_error(struct error *error, const char *what)
-{
-    return error_set(error, ERROR_SYSTEM, ENOMEM, "out of memory %s", what);
-}
 
 /* ---- Inputs ---- */
 
@@ -171,7 +130,7 @@ static void json_is_read(void **state)
     static const char *const conditions[] = {"Linux 6", "x86_64",     "Some CPU",
                                              "2",       "AFP server", "Netatalk4.5.1",
                                              "1048576", "AFP3.4",     "none"};
-    static const uint64_t case_conditions[] = {1048576, 4, 1, 2, 0, 0, 1, 0, 0};
+    static const uint64_t case_conditions[] = {1048576, 4, 1, 2, 0, 0, 1, 0, 0, 0};
     struct stored_result result;
     must_read(document, &result);
     assert_string_equal(result.format, "afpbench JSON");
@@ -255,6 +214,7 @@ static void json_of_a_directory(void **state)
     assert_string_equal(result.conditions[STORED_TARGET], "directory");
     assert_string_equal(result.conditions[STORED_FILE_SYSTEM], "nfs4");
     assert_string_equal(result.conditions[STORED_DIRECT], "yes");
+    assert_string_equal(result.conditions[STORED_SECOND_PLACE], "no");
     for (size_t i = STORED_SERVER_TYPE; i < STORED_FILE_SYSTEM; i++) {
         assert_null(result.conditions[i]);
     }
@@ -645,14 +605,14 @@ static void out_of_memory(void **state)
         for (unsigned number = 1; !ok; number++) {
             struct stored_result result;
             struct error error;
-            allocations = 0;
-            fail_at = number;
+            memory_fail_at(number);
             ok = read_text(texts[i], &result, &error);
-            fail_at = 0;
+            unsigned asked = memory_asked();
+            memory_fail_at(0);
             if (!ok) {
                 check_error(&error, ERROR_SYSTEM, "out of memory");
             }
-            check(ok == (allocations < number), "allocation %u of text %zu", number, i);
+            check(ok == (asked < number), "allocation %u of text %zu", number, i);
             stored_result_release(&result);
         }
     }

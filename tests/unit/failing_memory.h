@@ -1,0 +1,21 @@
+/*
+ * failing_memory.h - the functions of base/memory.h, of which the n-th allocation fails.
+ *
+ * A test program that has failing_memory.c among its sources uses these instead of the library's;
+ * for one thread.
+ */
+#ifndef AFPBENCH_TESTS_FAILING_MEMORY_H
+#define AFPBENCH_TESTS_FAILING_MEMORY_H
+
+#include <stddef.h>
+
+/* Counts afresh, from 1; the allocation of this number fails. 0: none. */
+void memory_fail_at(unsigned number);
+
+/* Allocations asked for since then, the failed one included. */
+unsigned memory_asked(void);
+
+/* The largest of them, in bytes. */
+size_t memory_largest(void);
+
+#endif
