@@ -141,6 +141,10 @@ bool text_statistics_block(FILE *out, const struct result_case *result_case, str
     }
     fprintf(out, "\n===== Statistics for %s =====\n", test->name);
     fprintf(out, "%-15s %s\n", "File Size:", size_label(test->size_bytes, label));
+    if (test->sessions > 1) {
+        fprintf(out, "%-15s %u, each with a file of that size\n",
+                "Sessions:", (unsigned)test->sessions);
+    }
     fprintf(out, "%-15s %zu\n", "Iterations:", count);
     times(out, &summary, (double)test->size_bytes * test->sessions);
     requests(out, measured);

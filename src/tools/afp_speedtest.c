@@ -212,6 +212,20 @@ static void tell_notes(struct program *program)
     }
 }
 
+/* The header line has no place for it, and a good run says nothing unasked. */
+static void tell_sizes(struct program *program)
+{
+    const struct speedtest_settings *settings = &program->settings;
+    char text[160];
+    if (settings->sessions > 1 && program->trace.calls) {
+        snprintf(text, sizeof text,
+                 "a header's size is that of one session's file; times and rates are those of all "
+                 "%u sessions together",
+                 (unsigned)settings->sessions);
+        on_note(program, text);
+    }
+}
+
 static int run_tests(struct program *program)
 {
     const struct speedtest_settings *settings = &program->settings;
@@ -224,6 +238,7 @@ static int run_tests(struct program *program)
             return report(program, &error, EXIT_CANNOT_RUN);
         }
     }
+    tell_sizes(program);
     progress_plan(&program->progress, planned_bytes(settings));
     for (size_t i = 0; i < sizes && status == EXIT_DONE; i++) {
         struct speed_options options = speedtest_speed_options(settings, i);

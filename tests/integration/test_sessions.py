@@ -75,6 +75,18 @@ def test_each_session_is_told_in_the_statistics():
     tap.equal(result.out.count('\nSession '), 3)
 
 
+def test_whose_size_a_header_shows():
+    """The header's layout is fixed: that its size is one file's, -T and -v say."""
+    with server() as running:
+        result = speedtest(*arguments(running), '-v', '-T', '-d', '64k', '--sessions', 3)
+        one = speedtest(*arguments(running), '-v', '-T', '-d', '64k')
+    assert result.out.startswith('Write quantum 1048576, size 65536\n'), result
+    assert '\nSessions:       3, each with a file of that size\n' in result.out, result
+    result.expect(programs.DONE, 'that of one session.s file; times and rates are those of all 3 '
+                                 'sessions together')
+    assert 'Sessions:' not in one.out and 'sessions together' not in one.err, one
+
+
 def test_more_than_the_server_allows():
     with server('--sessions', 3) as running:
         result = speedtest(*arguments(running, '--sessions', 4, '-d', '64k')).expect_one_message(

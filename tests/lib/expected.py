@@ -177,6 +177,8 @@ def _text_case(case, statistics):
     yield ('',)
     yield '===== Statistics for {} =====', case.name
     yield 'File Size:      {}', _label(raw['size_bytes'])
+    if case.raw['sessions'] > 1:
+        yield ('Sessions:       {}, each with a file of that size', case.raw['sessions'])
     yield 'Iterations:     {}', case.count
     yield from _block_times(case)
     yield from _block_details(case)

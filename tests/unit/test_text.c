@@ -299,6 +299,7 @@ static void block_of_two_sessions(void **state)
     made->samples[1].counts.requests[REQUEST_WRITE] = 2;
     check_block(&result, "\n===== Statistics for Write =====\n"
                          "File Size:      1 MB\n"
+                         "Sessions:       2, each with a file of that size\n"
                          "Iterations:     2\n"
                          "Mean:           200000 \u03bcs (10.00 MB/s)\n"
                          "95% of mean:    200000 to 200000 \u03bcs (10.00 to 10.00 MB/s)\n"
