@@ -23,7 +23,7 @@ from targets import PASSWORD, USER
 VOLUMES = ('Größe', 'Ångström')
 LOCKED = 'geheim'           # not with Netatalk: 4.5.1 has no volume passwords
 VOLUME_PASSWORD = 'sesam123'
-OTHER_USER = 'Jörg'         # as above: a user of the system there
+OTHER_USER = 'Jörg'
 FOUR = ('-f', 'Read,Write,Copy,ServerCopy')
 VERSIONS = (1, 2, 3, 7)     # AFP 2.1, 2.2, 3.0, 3.4
 FORMS = {'composed': 'NFC', 'decomposed': 'NFD'}
@@ -39,7 +39,7 @@ scratch = None              # where a directory of the reference server lies
 def set_up():
     global server, scratch
     if kind == 'netatalk':
-        server = netatalk.Netatalk(names=dict(zip(netatalk.VOLUMES, VOLUMES)))
+        server = netatalk.Netatalk(names=dict(zip(netatalk.VOLUMES, VOLUMES)), users=[OTHER_USER])
         return
     words = list(VOLUMES)
     if kind == 'directory':
@@ -167,7 +167,6 @@ def test_refused(arguments, message):
     speedtest('-u', '', *arguments, port=unused).expect_one_message(USAGE, message)
 
 
-@only('refserver', 'directory')
 @tap.cases(CASES)
 def test_user(version, name):
     for given, code in ((OTHER_USER, DONE), ('Jürg', CANNOT_RUN)):

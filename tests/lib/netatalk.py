@@ -20,7 +20,8 @@ VOLUMES = ('vol1', 'vol2')
 USER = 'bench'
 PASSWORD = 'bench'
 
-# Runs as process 1 of the new namespaces: $1 is the root directory, $2 the configuration.
+# Runs as process 1 of the new namespaces: $1 is the root directory, $2 the configuration, $3 further
+# names of the user `bench`.
 INIT = '''
 set -e
 PATH=$PATH:/usr/sbin:/sbin
@@ -34,6 +35,13 @@ mount --rbind /dev "$root/dev"
 mkdir -p "$root/run/lock" "$root/srv/vol1" "$root/srv/vol2" "$root/var/lib/netatalk/CNID"
 chmod 1777 "$root/tmp" "$root/srv/vol1" "$root/srv/vol2"
 printf '%s' "$2" >"$root/etc/netatalk/afp.conf"
+for file in passwd shadow; do
+    cp -p "$root/etc/$file" "$root/run/$file"
+    for name in $3; do
+        sed -n "s/^bench:/$name:/p" "$root/etc/$file" >>"$root/run/$file"
+    done
+    mount --bind "$root/run/$file" "$root/etc/$file"
+done
 touch "$root/tmp/afpd.log"
 chroot "$root" afpd -d -F /etc/netatalk/afp.conf
 '''
@@ -72,14 +80,15 @@ def find_root():
 class Netatalk:
     """One running afpd with the volumes `VOLUMES`; `options` go to [Global] of afp.conf.
 
-    `names` are what clients see of volumes whose names are not those of the sections.
+    `names` are what clients see of volumes whose names are not those of the sections, `users` more
+    names of the user, with the same password.
     """
 
-    def __init__(self, options=None, names=None):
+    def __init__(self, options=None, names=None, users=()):
         self.root = find_root()
         for _ in range(3):      # the free port may be taken before afpd binds it
             self.port = free_port()
-            self._start(options or {}, names or {})
+            self._start(_configuration(self.port, options or {}, names or {}), users)
             if self._await_ready():
                 return
         raise AssertionError(f'afpd does not start:\n{self.log()}')
@@ -90,12 +99,12 @@ class Netatalk:
     def __exit__(self, *_exception):
         self.stop()
 
-    def _start(self, options, names):
+    def _start(self, configuration, users):
         # setpriv becomes unshare, which is killed with this program and takes all others along
         self.process = subprocess.Popen(
             ['setpriv', '--pdeathsig', 'KILL',
              'unshare', '--mount', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc',
-             'sh', '-c', INIT, 'init', self.root, _configuration(self.port, options, names)],
+             'sh', '-c', INIT, 'init', self.root, configuration, ' '.join(users)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def _await_ready(self):
