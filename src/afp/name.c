@@ -151,22 +151,45 @@ static bool compose_run(struct name_buffer *name, int32_t *list, size_t count)
     return composed >= 0;
 }
 
+static bool take_points(struct points *points, struct name_buffer *name, struct span utf8)
+{
+    name->size = 0;
+    return utf8.size <= AFP_NAME_LIMIT_UTF8 && decompose_points(points, utf8);
+}
+
+static bool append_all(struct name_buffer *name, const struct points *points)
+{
+    for (size_t i = 0; i < points->count; i++) {
+        if (!append(name, points->list[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Run by run between the characters that are left alone. */
+static bool compose_all(struct name_buffer *name, struct points *points)
+{
+    size_t run = 0;
+    for (size_t i = 0; i < points->count; i++) {
+        int32_t point = points->list[i];
+        if (is_left_alone(point)) {
+            if (!compose_run(name, points->list + run, i - run) || !append(name, point)) {
+                return false;
+            }
+            run = i + 1;
+        }
+    }
+    return compose_run(name, points->list + run, points->count - run);
+}
+
 bool name_decompose(struct name_buffer *name, struct span utf8)
 {
     struct points points;
     if (name_is_ascii(utf8)) {
         return copy(name, utf8);
     }
-    name->size = 0;
-    if (utf8.size > AFP_NAME_LIMIT_UTF8 || !decompose_points(&points, utf8)) {
-        return false;
-    }
-    for (size_t i = 0; i < points.count; i++) {
-        if (!append(name, points.list[i])) {
-            return false;
-        }
-    }
-    return true;
+    return take_points(&points, name, utf8) && append_all(name, &points);
 }
 
 bool name_compose(struct name_buffer *name, struct span utf8)
@@ -175,20 +198,7 @@ bool name_compose(struct name_buffer *name, struct span utf8)
     if (name_is_ascii(utf8)) {
         return copy(name, utf8);
     }
-    name->size = 0;
-    if (utf8.size > AFP_NAME_LIMIT_UTF8 || !decompose_points(&points, utf8)) {
-        return false;
-    }
-    size_t run = 0;
-    for (size_t i = 0; i < points.count; i++) {
-        if (is_left_alone(points.list[i])) {
-            if (!compose_run(name, points.list + run, i - run) || !append(name, points.list[i])) {
-                return false;
-            }
-            run = i + 1;
-        }
-    }
-    return compose_run(name, points.list + run, points.count - run);
+    return take_points(&points, name, utf8) && compose_all(name, &points);
 }
 
 bool name_equals(struct span a, struct span b)
