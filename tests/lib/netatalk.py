@@ -21,7 +21,7 @@ USER = 'bench'
 PASSWORD = 'bench'
 
 # Runs as process 1 of the new namespaces: $1 is the root directory, $2 the configuration, $3 further
-# names of the user `bench`.
+# names of the user `bench`, $4 the password, which SRP and the two Randnums have in files of their own.
 INIT = '''
 set -e
 PATH=$PATH:/usr/sbin:/sbin
@@ -43,6 +43,12 @@ for file in passwd shadow; do
     mount --bind "$root/run/$file" "$root/etc/$file"
 done
 touch "$root/tmp/afpd.log"
+for kind in "" -r; do
+    chroot "$root" afppasswd $kind -c
+    for name in bench $3; do
+        chroot "$root" afppasswd $kind -n -a "$name" -w "$4"
+    done
+done >"$root/tmp/afppasswd.log" 2>&1
 chroot "$root" afpd -d -F /etc/netatalk/afp.conf
 '''
 
@@ -104,7 +110,7 @@ class Netatalk:
         self.process = subprocess.Popen(
             ['setpriv', '--pdeathsig', 'KILL',
              'unshare', '--mount', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc',
-             'sh', '-c', INIT, 'init', self.root, configuration, ' '.join(users)],
+             'sh', '-c', INIT, 'init', self.root, configuration, ' '.join(users), PASSWORD],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def _await_ready(self):
