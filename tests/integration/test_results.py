@@ -20,20 +20,8 @@ FOUR = ('-f', 'Read,Write,Copy,ServerCopy')
 # a real afpd is slower: fewer large sizes
 SWEEPS = {'refserver': 'ci', 'netatalk': '4k,12345b,64k,100000b,512k,1M,1500k,4M,7M,16M,64M'}
 
-if len(sys.argv) < 2 or sys.argv[1] not in targets.TARGETS:
-    sys.exit(f'usage: {sys.argv[0]} {"|".join(targets.TARGETS)} [WORD...]')
-kind = sys.argv[1]
-target = None       # the running server; set by set_up
-
-
-def set_up():
-    global target
-    target = targets.TARGETS[kind]()
-
-
-def tear_down():
-    if target:
-        target.stop()
+kind = targets.chosen_kind()
+target = None       # the running server
 
 
 def run(*arguments):
@@ -170,4 +158,4 @@ def test_counts_are_equal_in_20_runs(option, depth):
         tap.equal(counts, counts[:1] * 20, test)
 
 
-tap.main(set_up, tear_down, sys.argv[2:])
+targets.run_suite()

@@ -20,26 +20,13 @@ import programs
 import tap
 import targets
 from programs import DONE, TEST_FAILED, USAGE, wait_until
-from targets import PASSWORD, USER, VOLUMES
+from targets import PASSWORD, USER, VOLUMES, only
 
 MIB = 1 << 20
 FOUR = ('Read', 'Write', 'Copy', 'ServerCopy')
 ALL = ('-f', ','.join(FOUR))
 
-if len(sys.argv) < 2 or sys.argv[1] not in targets.TARGETS:
-    sys.exit(f'usage: {sys.argv[0]} {"|".join(targets.TARGETS)} [WORD...]')
-kind = sys.argv[1]
-target = None       # the running server; set by set_up
-
-
-def set_up():
-    global target
-    target = targets.TARGETS[kind]()
-
-
-def tear_down():
-    if target:
-        target.stop()
+target = None       # the running server
 
 
 def shape(result):
@@ -61,11 +48,6 @@ def run_clean(*arguments, **options):
         result = target.run(*arguments, **options).expect(DONE)
     tap.equal(result.err, '', 'stderr')
     return result
-
-
-def only(*names):
-    """Leaves a test out that says nothing about the other kinds of server."""
-    return lambda function: function if kind in names else None
 
 
 # --------------------------------------------------------------------------- what the options do
@@ -393,4 +375,4 @@ def test_two_runs_at_once():
                 running.wait().expect(DONE)
 
 
-tap.main(set_up, tear_down, sys.argv[2:])
+targets.run_suite()

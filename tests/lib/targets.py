@@ -1,11 +1,13 @@
 """The servers that the integration suites run against: one interface for all."""
 
 import pathlib
+import sys
 import tempfile
 
 import afpclient
 import netatalk
 import programs
+import tap
 
 USER = 'bench'
 PASSWORD = 'bench'
@@ -96,3 +98,31 @@ class Netatalk(Target):
 
 
 TARGETS = {'refserver': Reference, 'directory': Directory, 'netatalk': Netatalk}
+
+
+# ----------------------------------------------------------- suites that run against any of them
+
+def chosen_kind():
+    """The kind of server, which is the first word of the suite's command line."""
+    if len(sys.argv) < 2 or sys.argv[1] not in TARGETS:
+        sys.exit(f'usage: {sys.argv[0]} {"|".join(TARGETS)} [WORD...]')
+    return sys.argv[1]
+
+
+def only(*kinds):
+    """Leaves a test out that says nothing about the other kinds of server."""
+    return lambda function: function if chosen_kind() in kinds else None
+
+
+def run_suite():
+    """Runs the calling suite, whose `target` is then the running server."""
+    suite = sys.modules['__main__']
+
+    def set_up():
+        suite.target = TARGETS[chosen_kind()]()
+
+    def tear_down():
+        if suite.target:
+            suite.target.stop()
+
+    tap.main(set_up, tear_down, sys.argv[2:])
