@@ -66,6 +66,7 @@ enum afp_version {
     AFP_3_2 = 32,
     AFP_3_3 = 33,
     AFP_3_4 = 34,
+    AFP_HIGHEST = 99, /* not a version: what a client asks for to get the server's highest */
 };
 
 struct afp_version_entry {
@@ -130,6 +131,7 @@ enum afp_result {
     AFP_PASSWORD_EXPIRED = -5042,
     AFP_PASSWORD_NEEDS_CHANGE = -5045,
     AFP_QUOTA_EXCEEDED = -5047,
+    AFP_BAD_PROOF = -6754, /* of SRP */
     AFP_SRP_PROOF_REJECTED = -6754,
 };
 

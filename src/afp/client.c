@@ -12,6 +12,7 @@ struct afp_client {
     enum afp_version version;
     const struct uam *uam;
     uint32_t quantum;
+    bool extended_login; /* with FPLoginExt */
     bool logged_in;
 };
 
@@ -106,28 +107,24 @@ bool afp_describe_server(struct afp_description *description, const struct dsi_c
     return ok;
 }
 
-/* The first message of a login. Netatalk takes guests and clear passwords through FPLogin in every
- * version (4.1); a user's name that is not ASCII goes through FPLoginExt where there is one. */
+/* The first message of a login (4.1). A guest has no name. */
 static bool encode_login(struct afp_client *client, struct exchange *exchange,
                          const struct uam_credentials *credentials, struct span auth,
                          struct error *error)
 {
-    struct name_buffer user;
-    const char *name = credentials->user != NULL ? credentials->user : "";
-    if (!name_encode(&user, name, NAME_OF_USER, client->version, error)) {
+    struct name_buffer user = {.size = 0};
+    if (client->uam->needs_password &&
+        !name_encode(&user, credentials->user, NAME_OF_USER, client->version, error)) {
         return false;
     }
-    struct afp_login_ext_request login = {
-        .version = span_from_string(afp_version_entry(client->version)->string),
-        .uam = span_from_string(client->uam->name),
-        .user = name_span(&user),
-        .auth = auth,
-    };
-    if (client->version >= AFP_3_0 && !name_is_ascii(login.user)) {
+    struct span version = span_from_string(afp_version_entry(client->version)->string);
+    struct span uam = uam_listed_name(client->uam, &client->description.info);
+    if (client->extended_login) {
+        struct afp_login_ext_request login = {0, version, uam, name_span(&user), auth};
         afp_login_ext_request(&exchange->out, &login);
     } else {
-        struct afp_login_request plain = {login.version, login.uam, login.user, login.auth};
-        afp_login_request(&exchange->out, &plain);
+        struct afp_login_request login = {version, uam, name_span(&user), auth};
+        afp_login_request(&exchange->out, &login);
     }
     return true;
 }
@@ -171,7 +168,7 @@ static bool converse(struct afp_client *client, struct exchange *exchange, struc
     while (ok && exchange->result == AFP_AUTH_CONTINUE) {
         bool first = state->step == 0;
         struct wire auth = wire_encoder(bytes, sizeof bytes);
-        ok = client->uam->client_step(state, credentials, turn.auth, &auth, error);
+        ok = uam_client_turn(client->uam, state, credentials, turn.auth, &auth, error);
         if (ok) {
             exchange_begin(exchange);
             turn.auth = (struct span){bytes, auth.at};
@@ -191,25 +188,34 @@ static bool converse(struct afp_client *client, struct exchange *exchange, struc
     return ok;
 }
 
+/* The name as a server's password file has it, which SRP makes part of the proof: composed. */
+static const char *compose_user(char user[AFP_NAME_LIMIT_UTF8 + 1], const char *typed)
+{
+    struct name_buffer name;
+    if (typed == NULL || !name_compose(&name, span_from_string(typed))) {
+        return typed; /* encode_login() says what is wrong with it */
+    }
+    memcpy(user, name.bytes, name.size);
+    user[name.size] = '\0';
+    return user;
+}
+
 static bool login(struct afp_client *client, const struct uam_credentials *credentials,
                   struct error *error)
 {
-    if (client->uam->needs_password &&
-        strlen(credentials->password) > client->uam->password_limit) {
-        return error_set(error, ERROR_LIMIT, 0,
-                         "the password is longer than the %zu bytes that '%s' carries",
-                         client->uam->password_limit, client->uam->name);
-    }
     struct uam_state state = {0};
     struct exchange exchange;
-    bool ok = converse(client, &exchange, &state, credentials, error);
+    char user[AFP_NAME_LIMIT_UTF8 + 1];
+    struct uam_credentials own = *credentials;
+    own.user = compose_user(user, credentials->user);
+    bool ok = converse(client, &exchange, &state, &own, error);
     if (!ok) {
         error_prefix(error, "login");
     } else if (exchange.result != AFP_OK) {
         ok = login_refused(client, &exchange, credentials, error);
-    } else if (client->uam->client_finish != NULL) {
+    } else {
         struct span proof = {exchange.answer, exchange.in.size};
-        ok = client->uam->client_finish(&state, proof, error);
+        ok = uam_client_end(client->uam, &state, proof, error) || error_prefix(error, "login");
     }
     memory_wipe(exchange.block, sizeof exchange.block);
     uam_state_wipe(&state);
@@ -217,9 +223,59 @@ static bool login(struct afp_client *client, const struct uam_credentials *crede
     return ok;
 }
 
+/* The method and the version, from what was asked for and what the server offers. */
+static bool choose(struct afp_client *client, const struct uam_credentials *credentials,
+                   struct error *error)
+{
+    const struct afp_server_info *info = &client->description.info;
+    if (client->version == AFP_HIGHEST && !afp_highest_version(info, &client->version)) {
+        char offered[160] = "";
+        append_names(offered, sizeof offered, &info->versions);
+        return error_set(
+            error, ERROR_LIMIT, 0,
+            "no AFP version in common: the server offers %s; this program has %s to %s",
+            offered[0] != '\0' ? offered : "none", afp_versions[0].string,
+            afp_versions[AFP_VERSION_COUNT - 1].string);
+    }
+    client->extended_login = client->version >= AFP_3_0;
+    return client->uam != NULL || (uam_choose(&client->uam, info, error) &&
+                                   uam_password_fits(client->uam, credentials, error));
+}
+
+static bool connect_and_login(struct afp_client *client, const struct afp_client_config *config,
+                              struct error *error)
+{
+    return dsi_connect(&client->session, &config->dsi, error) &&
+           dsi_open(client->session, &client->quantum, error) &&
+           login(client, &config->credentials, error);
+}
+
+/* Logs in; again with FPLogin where the server does not know FPLoginExt, on a new connection, for
+ * it ends the one of a failed login (4.1). */
+static bool log_in(struct afp_client *client, const struct afp_client_config *config,
+                   struct error *error)
+{
+    struct error first;
+    if (connect_and_login(client, config, &first)) {
+        return true;
+    }
+    if (!client->extended_login || first.domain != ERROR_AFP ||
+        first.code != AFP_CALL_NOT_SUPPORTED) {
+        *error = first;
+        return false;
+    }
+    dsi_close(client->session);
+    client->session = NULL;
+    client->extended_login = false;
+    return connect_and_login(client, config, error);
+}
+
 bool afp_client_open(struct afp_client **result, const struct afp_client_config *config,
                      struct error *error)
 {
+    if (config->uam != NULL && !uam_password_fits(config->uam, &config->credentials, error)) {
+        return false;
+    }
     struct afp_client *client = memory_allocate(1, sizeof *client);
     if (client == NULL) {
         return memory_error(error, "for an AFP session");
@@ -227,10 +283,7 @@ bool afp_client_open(struct afp_client **result, const struct afp_client_config 
     client->version = config->version;
     client->uam = config->uam;
     if (!afp_describe_server(&client->description, &config->dsi, error) ||
-        (client->uam == NULL && !uam_choose(&client->uam, &client->description.info, error)) ||
-        !dsi_connect(&client->session, &config->dsi, error) ||
-        !dsi_open(client->session, &client->quantum, error) ||
-        !login(client, &config->credentials, error)) {
+        !choose(client, &config->credentials, error) || !log_in(client, config, error)) {
         afp_client_close(client);
         return false;
     }

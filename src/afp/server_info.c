@@ -1,7 +1,5 @@
 #include "afp/server_info.h"
 
-#include "afp/afp.h"
-
 /* Every block after the fixed part is reached by an offset from the start of the reply. */
 typedef void block_function(struct wire *wire, struct afp_server_info *info);
 
@@ -132,6 +130,17 @@ bool afp_info_list_has(const struct afp_info_list *list, struct span item)
 {
     for (uint8_t i = 0; i < list->count; i++) {
         if (span_equals(list->items[i], item)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool afp_highest_version(const struct afp_server_info *info, enum afp_version *version)
+{
+    for (size_t i = AFP_VERSION_COUNT; i-- > 0;) {
+        if (afp_info_list_has(&info->versions, span_from_string(afp_versions[i].string))) {
+            *version = afp_versions[i].version;
             return true;
         }
     }

@@ -46,48 +46,59 @@ static void log_in(struct session *session)
 /* 4.1: after a failed login the reply leaves and the connection ends. */
 static int32_t refuse_login(struct call *call, int32_t result)
 {
-    call->session->ending = true;
+    struct session *session = call->session;
+    session->ending = true;
+    session->uam = NULL;
+    uam_state_wipe(&session->uam_state);
     call->reply.at = 0;
     return result;
 }
+
+/* Appendix A. */
+static const int32_t verdict_results[UAM_VERDICT_COUNT] = {
+    [UAM_ACCEPTED] = AFP_OK,
+    [UAM_CONTINUE] = AFP_AUTH_CONTINUE,
+    [UAM_REFUSED] = AFP_NOT_AUTHENTICATED,
+    [UAM_BAD_PROOF] = AFP_BAD_PROOF,
+    [UAM_MALFORMED] = AFP_PARAMETER_ERROR,
+    [UAM_BROKEN] = AFP_MISC_ERROR,
+};
 
 /* Hands the client's bytes to the login method and turns its verdict into a reply. */
 static int32_t login_step(struct call *call, struct span auth)
 {
     struct session *session = call->session;
-    struct uam_directory directory = {password_of, (void *)session->service->config};
+    struct uam_directory directory = {.password = password_of,
+                                      .context = (void *)session->service->config};
     struct span user = {session->user, session->user_size};
     uint8_t bytes[UAM_MESSAGE_LIMIT];
     struct wire out = wire_encoder(bytes, sizeof bytes);
     enum uam_verdict verdict =
-        session->uam->server_step(&session->uam_state, &directory, user, auth, &out);
+        uam_server_turn(session->uam, &session->uam_state, &directory, user, auth, &out);
     struct span answer = {bytes, out.at};
     if (!wire_ok(&out)) {
         return refuse_login(call, AFP_MISC_ERROR);
     }
-    switch (verdict) {
-    case UAM_ACCEPTED:
+    if (verdict == UAM_ACCEPTED) {
         wire_rest(&call->reply, &answer);
         log_in(session);
-        return AFP_OK;
-    case UAM_CONTINUE: {
+    } else if (verdict == UAM_CONTINUE) {
         struct afp_login_continue challenge = {session->login_id++, answer};
         afp_login_challenge(&call->reply, &challenge);
-        return AFP_AUTH_CONTINUE;
+    } else {
+        return refuse_login(call, verdict_results[verdict]);
     }
-    case UAM_MALFORMED:
-        return refuse_login(call, AFP_PARAMETER_ERROR);
-    case UAM_REFUSED:
-    default:
-        return refuse_login(call, AFP_NOT_AUTHENTICATED);
-    }
+    return verdict_results[verdict];
 }
 
-/* `user` is UTF-8 or, if `mac`, MacRoman (4.1). */
+/* `user` is UTF-8 or, if `mac`, MacRoman (4.1). It is kept composed, as SRP takes it for its proof.
+ */
 static bool keep_user(struct session *session, struct span user, bool mac)
 {
-    struct name_buffer name;
-    bool known = mac ? name_from_mac(&name, user) : name_decompose(&name, user);
+    struct name_buffer decomposed, name;
+    bool known =
+        !mac ? name_compose(&name, user)
+             : name_from_mac(&decomposed, user) && name_compose(&name, name_span(&decomposed));
     if (known) {
         memcpy(session->user, name.bytes, name.size);
         session->user_size = name.size;

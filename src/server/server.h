@@ -19,6 +19,8 @@
 
 #define SERVER_DEFAULT_QUANTUM (1024U * 1024)
 
+struct uam; /* uam/uam.h */
+
 struct server_user {
     const char *name;
     const char *password;
@@ -43,6 +45,8 @@ struct server_config {
     const struct server_user *users;
     size_t user_count;
     bool allow_guest;
+    const struct uam *const *uams; /* the login methods offered; NULL: all that fit */
+    size_t uam_count;
     uint32_t quantum;
     bool strict_frames; /* request block + data <= quantum, as Netatalk 4.4 to 4.5.1 */
     uint32_t session_limit;

@@ -27,14 +27,35 @@ static bool check_volume(const struct server_config *config, size_t index, struc
     return true;
 }
 
+/* Whether clients may use the method: its name is on the list, and it has somebody to let in. */
+static bool is_offered(const struct server_config *config, const struct uam *uam)
+{
+    bool listed = config->uams == NULL;
+    for (size_t i = 0; i < config->uam_count && !listed; i++) {
+        listed = config->uams[i] == uam;
+    }
+    return listed && (uam->needs_password ? config->user_count > 0 : config->allow_guest);
+}
+
+static bool anybody_can_log_in(const struct server_config *config)
+{
+    for (size_t i = 0; i < uam_count; i++) {
+        if (is_offered(config, uam_table[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool check_config(const struct server_config *config, struct error *error)
 {
     if (config->volume_count == 0 || config->volume_count > SERVICE_VOLUME_LIMIT) {
         return error_set(error, ERROR_USAGE, 0, "a server has 1 to %d volumes",
                          SERVICE_VOLUME_LIMIT);
     }
-    if (!config->allow_guest && config->user_count == 0) {
-        return error_set(error, ERROR_USAGE, 0, "without guests and users nobody can log in");
+    if (!anybody_can_log_in(config)) {
+        return error_set(error, ERROR_USAGE, 0,
+                         "nobody can log in: of guests, users and login methods none fit together");
     }
     if (strlen(config->server_name) > 32 || strlen(config->machine_type) > 16) {
         return error_set(error, ERROR_USAGE, 0,
@@ -113,7 +134,7 @@ void service_leave_place(struct service *service)
 
 bool service_offers(const struct service *service, const struct uam *uam)
 {
-    return uam->needs_password ? service->config->user_count > 0 : service->config->allow_guest;
+    return is_offered(service->config, uam);
 }
 
 /* The tag and the bytes of a network address (2.1); an empty span for a socket without one. */

@@ -40,7 +40,7 @@ struct session {
     struct uam_state uam_state;
     uint16_t login_id;
     uint32_t user_id;
-    uint8_t user[AFP_NAME_LIMIT_UTF8]; /* decomposed */
+    uint8_t user[AFP_NAME_LIMIT_UTF8]; /* composed */
     size_t user_size;
     int32_t gmt_offset_s; /* added to dates: local time in 2.x (3.2) */
     uint8_t token[8];     /* FPGetSessionToken */

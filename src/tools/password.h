@@ -6,7 +6,7 @@
 
 #include <stddef.h>
 
-#define PASSWORD_LIMIT 256
+#define PASSWORD_LIMIT 1024
 
 /* Each of these fills `password`, which has room for `size` bytes with the zero at the end. A
  * longer password is ERROR_USAGE, with the limit. */

@@ -37,10 +37,7 @@ static bool set_uam(void *context, const struct option_row *row, const char *val
         return true;
     }
     char known[160] = "auto";
-    for (size_t i = 0; i < uam_count; i++) {
-        size_t used = strlen(known);
-        snprintf(known + used, sizeof known - used, ", %s", uam_table[i]->option);
-    }
+    uam_append_options(known, sizeof known);
     return error_set(error, ERROR_USAGE, 0, "-A '%s' is no login method; there are %s", value,
                      known);
 }
@@ -209,7 +206,9 @@ static const struct option_row rows[] = {
     VERSION('6', "3.3"),
     {.letter = '7', .name = "afp3.4", .help = "use AFP 3.4 (default)", CALL(set_version)},
     {'a', "no-flush", NULL, "don't flush to disk after write", FLAG(no_flush)},
-    {'A', "uam", "METHOD", "login method: guest, cleartxt or auto (default)", CALL(set_uam)},
+    {'A', "uam", "METHOD",
+     "login: srp, dhx2, dhx, 2way, randnum, cleartxt, guest; auto: the strongest (default)",
+     CALL(set_uam)},
     {'c', "csv", NULL, "CSV on stdout", FLAG(csv)},
     {0, "clean", NULL, "remove directories that killed runs left, and exit", FLAG(clean)},
     {'d', "size", "SIZE", "file size, MiB or with b, k, M, G (default: 64)",

@@ -14,7 +14,7 @@
 
 /* A command line in memory of its own, as the system gives it: "word word", '' is an empty word. */
 struct command_line {
-    char text[512];
+    char text[1200];
     int count;
     char *words[ARGUMENTS + 1];
 };
@@ -500,7 +500,7 @@ static void combinations_that_exclude_each_other(void **state)
         {"-s v -w p -2 -d 2G", "use -3 or higher"},
         {"-w p", "name one with -s"},
         {"-s v -u '' -A cleartxt", "-u '' is guest"},
-        {"-s v -w p -A kerberos", "auto, cleartxt, guest"},
+        {"-s v -w p -A kerberos", "auto, srp, dhx2, dhx, 2way, randnum, cleartxt, guest"},
         {"-s v -w p -f Read,Fly", "'Fly' is no test; there are Read, Write, Copy, ServerCopy"},
         {"-s v -w p -f ''", "is no test"},
         {"-s v -w p -f Read,", "is no test"},
@@ -610,9 +610,9 @@ static void passwords_are_never_in_a_message(void **state)
 static void long_passwords(void **state)
 {
     (void)state;
-    char arguments[512];
-    char password[300];
-    for (size_t length = 255; length <= 256; length++) {
+    char arguments[1200];
+    char password[1100];
+    for (size_t length = 1023; length <= 1024; length++) {
         memset(password, 'p', length);
         password[length] = '\0';
         snprintf(arguments, sizeof arguments, "-s v -w %s", password);
@@ -621,7 +621,7 @@ static void long_passwords(void **state)
         assert_int_equal(parse("-s v -u ann"), length < PASSWORD_LIMIT);
         unsetenv("AFP_PASSWORD");
     }
-    check_error(&parse_error, ERROR_USAGE, "longer than 255 bytes");
+    check_error(&parse_error, ERROR_USAGE, "longer than 1023 bytes");
 }
 
 static void password_from_the_environment(void **state)
@@ -741,12 +741,12 @@ static void password_from_a_file(void **state)
         check(password_from_file(path, password, sizeof password, &parse_error), "row %zu", i);
         assert_string_equal(password, rows[i].password);
     }
-    for (size_t length = 255; length <= 256; length++) {
-        char text[256];
+    for (size_t length = 1023; length <= 1024; length++) {
+        char text[1024];
         memset(text, 'p', sizeof text);
         assert_int_equal(pwrite(fd, text, length, 0), length);
         assert_int_equal(password_from_file(path, password, sizeof password, &parse_error),
-                         length == 255);
+                         length == 1023);
     }
     close(fd);
     unlink(path);

@@ -1,16 +1,16 @@
 /* uam: choosing a method, and both sides of guest and clear-text logins (doc/protocol.md 4). */
-#include "unit.h"
+#include "uam_fixture.h"
 
-#include "uam/uam.h"
-
-static const struct uam_credentials nobody = {"", ""};
+static struct error error;
 
 /* ---- Choosing ---- */
 
-static struct afp_info_list list_of(const char *const names[3])
+#define LISTED 7
+
+static struct afp_info_list list_of(const char *const names[LISTED])
 {
     struct afp_info_list list = {0};
-    for (size_t i = 0; i < 3 && names[i] != NULL; i++) {
+    for (size_t i = 0; i < LISTED && names[i] != NULL; i++) {
         list.items[list.count++] = span_from_string(names[i]);
     }
     return list;
@@ -20,13 +20,21 @@ static void chooses_the_strongest(void **state)
 {
     (void)state;
     static const struct {
-        const char *offered[3];
+        const char *offered[LISTED];
         const struct uam *chosen; /* NULL: none */
     } rows[] = {
         {{"No User Authent", "Cleartxt Passwrd"}, &uam_cleartext},
         {{"Cleartxt Passwrd", "No User Authent"}, &uam_cleartext},
         {{"CLEARTXT PASSWRD"}, &uam_cleartext},
         {{"Kerberos", "Cleartxt Passwrd"}, &uam_cleartext},
+        {{"Cleartxt Passwrd", "Randnum exchange"}, &uam_randnum},
+        {{"Randnum Exchange", "2-Way Randnum exchange"}, &uam_two_way},
+        {{"Randnum Exchange", "2-way randnum"}, &uam_two_way},
+        {{"2-Way Randnum", "DHCAST128"}, &uam_dhx},
+        {{"DHX2", "DHCAST128"}, &uam_dhx2},
+        {{"SRP", "2-Way Randnum exchange", "Randnum exchange", "No User Authent", "DHX2",
+          "DHCAST128", "Cleartxt Passwrd"},
+         &uam_srp},                  /* Netatalk's list (2.1) */
         {{"No User Authent"}, NULL}, /* never chosen for a person */
         {{"Cleartxt Passwr"}, NULL},
         {{"Kerberos", "Recon1"}, NULL},
@@ -36,7 +44,6 @@ static void chooses_the_strongest(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct afp_server_info info = {.uams = list_of(rows[i].offered)};
         const struct uam *chosen = &uam_guest;
-        struct error error;
         bool ok = uam_choose(&chosen, &info, &error);
         check(ok == (rows[i].chosen != NULL), "row %zu", i);
         check(chosen == rows[i].chosen, "row %zu", i);
@@ -46,12 +53,14 @@ static void chooses_the_strongest(void **state)
 static void names_both_lists_when_none_fits(void **state)
 {
     (void)state;
-    struct afp_server_info info = {.uams = list_of((const char *const[3]){"Kerberos", "Recon1"})};
+    struct afp_server_info info = {.uams =
+                                       list_of((const char *const[LISTED]){"Kerberos", "Recon1"})};
     const struct uam *chosen;
-    struct error error;
     assert_false(uam_choose(&chosen, &info, &error));
     check_error(&error, ERROR_LIMIT, "the server takes Kerberos, Recon1;");
-    check_error(&error, ERROR_LIMIT, "Cleartxt Passwrd");
+    check_error(&error, ERROR_LIMIT,
+                "this program has SRP, DHX2, DHCAST128, 2-Way Randnum exchange, Randnum exchange, "
+                "Cleartxt Passwrd;");
     info.uams.count = 0;
     assert_false(uam_choose(&chosen, &info, &error));
     check_error(&error, ERROR_LIMIT, "the server takes none;");
@@ -68,7 +77,6 @@ static void long_lists(void **state)
         info.uams.items[i] = (struct span){name, sizeof name};
     }
     const struct uam *chosen;
-    struct error error;
     assert_false(uam_choose(&chosen, &info, &error));
     check_error(&error, ERROR_LIMIT, "xxxx");
 }
@@ -83,9 +91,27 @@ static void finds_by_name_and_option(void **state)
     assert_ptr_equal(uam_by_option("cleartxt"), &uam_cleartext);
     assert_null(uam_by_option(""));
     assert_null(uam_by_option("auto"));
-    for (size_t i = 1; i < uam_count; i++) {
-        assert_true(uam_table[i - 1]->rank >= uam_table[i]->rank);
+    for (size_t i = 0; i < uam_count; i++) {
+        const struct uam *uam = uam_table[i];
+        assert_true(i == 0 || uam_table[i - 1]->rank > uam->rank);
+        assert_ptr_equal(uam_by_name(span_from_string(uam->name)), uam);
+        assert_ptr_equal(uam_by_option(uam->option), uam);
     }
+    char words[100] = "";
+    uam_append_options(words, sizeof words);
+    assert_string_equal(words, "srp, dhx2, dhx, 2way, randnum, cleartxt, guest");
+}
+
+/* 4.1: to a server goes the name that it lists, to the letter. */
+static void names_as_the_server_lists_them(void **state)
+{
+    (void)state;
+    struct afp_server_info info = {
+        .uams = list_of((const char *const[LISTED]){"dhx2", "2-WAY RANDNUM", "RandNum Exchange"})};
+    assert_true(span_is(uam_listed_name(&uam_dhx2, &info), "dhx2"));
+    assert_true(span_is(uam_listed_name(&uam_two_way, &info), "2-WAY RANDNUM"));
+    assert_true(span_is(uam_listed_name(&uam_randnum, &info), "RandNum Exchange"));
+    assert_true(span_is(uam_listed_name(&uam_srp, &info), "SRP"));
 }
 
 /* ---- The server's passwords ---- */
@@ -100,25 +126,20 @@ static const char *find_password(void *context, struct span user)
                                     : NULL;
 }
 
-static const struct uam_directory directory = {find_password, NULL};
+static const struct uam_directory directory = {.password = find_password};
 
 /* ---- Guest ---- */
 
 static void guest(void **state)
 {
     (void)state;
-    uint8_t bytes[8];
-    struct uam_state client = {0};
-    struct uam_state server = {0};
-    struct error error;
-    struct wire out = wire_encoder(bytes, sizeof bytes);
-    assert_true(uam_guest.client_step(&client, &nobody, (struct span){0}, &out, &error));
-    assert_int_equal(out.at, 0);
-    struct span none = {0};
-    assert_int_equal(uam_guest.server_step(&server, &directory, none, none, &out), UAM_ACCEPTED);
-    assert_int_equal(uam_guest.server_step(&server, &directory, none, none, &out), UAM_MALFORMED);
-    assert_false(uam_guest.client_step(&client, &nobody, span_from_string("?"), &out, &error));
-    check_error(&error, ERROR_PROTOCOL, "guest");
+    static const struct login login = {.uam = &uam_guest, .user = ""};
+    struct side client;
+    struct side server;
+    bool agreed;
+    assert_int_equal(converse(&login, &client, &server, &agreed, &error), UAM_ACCEPTED);
+    assert_true(agreed);
+    assert_int_equal(client.size + server.size, 0);
 }
 
 /* ---- Clear text ---- */
@@ -126,30 +147,16 @@ static void guest(void **state)
 static void cleartext_bytes(void **state)
 {
     (void)state;
-    static const struct {
-        const char *password;
-        const char *bytes;
-    } rows[] = {
+    static const char *const rows[][2] = {
         {"", "000000000000000000"},
         {"secret", "\"secret\" 000000"},
         {"secretpw", "\"secretpw\" 00"}, /* FPLoginExt wants one byte more than the eight */
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        uint8_t expected[16];
-        uint8_t bytes[16];
-        size_t size = bytes_from_text(rows[i].bytes, expected, sizeof expected);
-        struct uam_credentials credentials = {"joe", rows[i].password};
-        struct uam_state state_of_client = {0};
-        struct error error;
-        struct wire out = wire_encoder(bytes, sizeof bytes);
-        assert_true(uam_cleartext.client_step(&state_of_client, &credentials, (struct span){0},
-                                              &out, &error));
-        assert_true(wire_ok(&out));
-        assert_int_equal(out.at, size);
-        assert_memory_equal(bytes, expected, size);
-        assert_false(uam_cleartext.client_step(&state_of_client, &credentials,
-                                               span_from_string("?"), &out, &error));
-        check_error(&error, ERROR_PROTOCOL, "challenge");
+        struct login login = {.uam = &uam_cleartext, .user = "joe", .password = rows[i][0]};
+        struct side client = {0};
+        assert_true(client_step(&login, &client, (struct span){0}, &error));
+        expect_said(&client, rows[i][1], rows[i][0]);
     }
     assert_int_equal(uam_cleartext.password_limit, 8);
     assert_true(uam_cleartext.needs_password);
@@ -181,34 +188,13 @@ static void cleartext_verdicts(void **state)
         struct wire out = wire_encoder(bytes, sizeof bytes);
         struct span in = {block, size};
         struct span user = span_from_string(rows[i].user);
-        check(uam_cleartext.server_step(&server, &directory, user, in, &out) == rows[i].verdict,
+        const struct uam *uam = &uam_cleartext;
+        check(uam_server_turn(uam, &server, &directory, user, in, &out) == rows[i].verdict,
               "row %zu", i);
         assert_int_equal(out.at, 0);
-        check(uam_cleartext.server_step(&server, &directory, user, in, &out) == UAM_MALFORMED,
+        check(uam_server_turn(uam, &server, &directory, user, in, &out) == UAM_MALFORMED,
               "row %zu: a second message", i);
         free(block);
-    }
-}
-
-/* What the client says, the server understands, for every length that the method carries. */
-static void both_sides_agree(void **state)
-{
-    (void)state;
-    static const char *const users[][2] = {{"joe", "secret"}, {"eight", "secretpw"}, {"empty", ""}};
-    for (size_t i = 0; i < COUNT(users); i++) {
-        uint8_t bytes[UAM_MESSAGE_LIMIT];
-        struct uam_credentials credentials = {users[i][0], users[i][1]};
-        struct uam_state client = {0};
-        struct uam_state server = {0};
-        struct error error;
-        struct wire out = wire_encoder(bytes, sizeof bytes);
-        struct wire none = wire_encoder(NULL, 0);
-        assert_true(
-            uam_cleartext.client_step(&client, &credentials, (struct span){0}, &out, &error));
-        struct span in = {bytes, out.at};
-        assert_int_equal(uam_cleartext.server_step(&server, &directory,
-                                                   span_from_string(users[i][0]), in, &none),
-                         UAM_ACCEPTED);
     }
 }
 
@@ -229,10 +215,10 @@ int main(void)
         cmocka_unit_test(names_both_lists_when_none_fits),
         cmocka_unit_test(long_lists),
         cmocka_unit_test(finds_by_name_and_option),
+        cmocka_unit_test(names_as_the_server_lists_them),
         cmocka_unit_test(guest),
         cmocka_unit_test(cleartext_bytes),
         cmocka_unit_test(cleartext_verdicts),
-        cmocka_unit_test(both_sides_agree),
         cmocka_unit_test(wiping),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
