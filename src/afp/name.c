@@ -276,9 +276,10 @@ static const struct {
 };
 
 static bool encode_mac(struct name_buffer *name, const char *text, enum name_use use,
-                       const char *label, struct error *error)
+                       enum afp_version version, struct error *error)
 {
     bool exact;
+    const char *label = afp_version_entry(version)->label;
     size_t limit = uses[use].mac_limit;
     struct span utf8 = span_from_string(text);
     name->size = name_to_mac(name->bytes, sizeof name->bytes, utf8, &exact);
@@ -297,7 +298,6 @@ static bool encode_mac(struct name_buffer *name, const char *text, enum name_use
 bool name_encode(struct name_buffer *name, const char *text, enum name_use use,
                  enum afp_version version, struct error *error)
 {
-    const char *label = afp_version_entry(version)->label;
     struct span utf8 = span_from_string(text);
     if (!is_utf8(utf8)) {
         return error_set(error, ERROR_USAGE, 0, "the %s '%s' is not UTF-8", uses[use].what, text);
@@ -308,5 +308,5 @@ bool name_encode(struct name_buffer *name, const char *text, enum name_use use,
                          "may have",
                          uses[use].what, text, AFP_NAME_LIMIT_UTF8);
     }
-    return version >= AFP_3_0 || encode_mac(name, text, use, label, error);
+    return version >= AFP_3_0 || encode_mac(name, text, use, version, error);
 }

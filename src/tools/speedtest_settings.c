@@ -26,6 +26,28 @@ static bool set_version(void *settings, const struct option_row *row, const char
     return true;
 }
 
+/* --afp: "auto", or a version as -1 to -7 have it in their long names. */
+static bool set_version_by_name(void *context, const struct option_row *row, const char *value,
+                                struct error *error)
+{
+    (void)row;
+    struct speedtest_settings *settings = context;
+    static const char label[] = "AFP ";
+    if (strcasecmp(value, "auto") == 0) {
+        settings->version = AFP_HIGHEST;
+        return true;
+    }
+    for (size_t i = 0; i < AFP_VERSION_COUNT; i++) {
+        if (strcmp(afp_versions[i].label + sizeof label - 1, value) == 0) {
+            settings->version = afp_versions[i].version;
+            return true;
+        }
+    }
+    return error_set(error, ERROR_USAGE, 0,
+                     "--afp '%s' is neither auto nor one of 2.1, 2.2, 3.0, 3.1, 3.2, 3.3, 3.4",
+                     value);
+}
+
 static bool set_uam(void *context, const struct option_row *row, const char *value,
                     struct error *error)
 {
@@ -205,6 +227,8 @@ static const struct option_row rows[] = {
     VERSION('5', "3.2"),
     VERSION('6', "3.3"),
     {.letter = '7', .name = "afp3.4", .help = "use AFP 3.4 (default)", CALL(set_version)},
+    {0, "afp", "VERSION", "the same by name, or auto: the highest that the server offers",
+     CALL(set_version_by_name)},
     {'a', "no-flush", NULL, "don't flush to disk after write", FLAG(no_flush)},
     {'A', "uam", "METHOD",
      "login: srp, dhx2, dhx, 2way, randnum, cleartxt, guest; auto: the strongest (default)",

@@ -481,6 +481,34 @@ static void where_the_server_is(void **state)
     assert_true(settings.info);
 }
 
+static void versions_and_login_methods(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *arguments;
+        enum afp_version version;
+        const struct uam *uam; /* NULL: auto */
+    } rows[] = {
+        {"-1", AFP_2_1, NULL},
+        {"-2 -A cleartxt", AFP_2_2, &uam_cleartext},
+        {"--afp2.2 -A randnum", AFP_2_2, &uam_randnum},
+        {"--afp 2.1 -A 2way", AFP_2_1, &uam_two_way},
+        {"--afp 3.0 -A dhx", AFP_3_0, &uam_dhx},
+        {"-6 -A DHX2", AFP_3_3, &uam_dhx2},
+        {"--afp=3.4 -A srp", AFP_3_4, &uam_srp},
+        {"--afp auto -A srp -A auto", AFP_HIGHEST, NULL},
+        {"--afp AUTO -d 3G", AFP_HIGHEST, NULL},
+        {"--afp auto -3", AFP_3_0, NULL}, /* the last one counts */
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char arguments[100];
+        snprintf(arguments, sizeof arguments, "-s v -u ann -w p %s", rows[i].arguments);
+        PARSE(arguments);
+        check(settings.version == rows[i].version, "%s", rows[i].arguments);
+        check(settings.uam == rows[i].uam, "%s", rows[i].arguments);
+    }
+}
+
 static void combinations_that_exclude_each_other(void **state)
 {
     (void)state;
@@ -501,6 +529,9 @@ static void combinations_that_exclude_each_other(void **state)
         {"-w p", "name one with -s"},
         {"-s v -u '' -A cleartxt", "-u '' is guest"},
         {"-s v -w p -A kerberos", "auto, srp, dhx2, dhx, 2way, randnum, cleartxt, guest"},
+        {"-s v -w p --afp 3.5", "--afp '3.5' is neither auto nor one of 2.1, 2.2,"},
+        {"-s v -w p --afp ''", "is neither auto nor"},
+        {"-s v -w p --afp 2.2 -d 2G", "use -3 or higher"},
         {"-s v -w p -f Read,Fly", "'Fly' is no test; there are Read, Write, Copy, ServerCopy"},
         {"-s v -w p -f ''", "is no test"},
         {"-s v -w p -f Read,", "is no test"},
@@ -770,6 +801,7 @@ int main(void)
         cmocka_unit_test(sessions),
         cmocka_unit_test(versions),
         cmocka_unit_test(where_the_server_is),
+        cmocka_unit_test(versions_and_login_methods),
         cmocka_unit_test(combinations_that_exclude_each_other),
         cmocka_unit_test(no_more_tests_than_the_limit),
         cmocka_unit_test(passwords_are_wiped_from_the_arguments),
