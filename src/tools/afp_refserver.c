@@ -4,6 +4,7 @@
 #include "server/server.h"
 #include "server/store.h"
 #include "tools/options.h"
+#include "uam/uam.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -18,6 +19,7 @@
 #define LISTEN_LIMIT  16
 #define VOLUME_LIMIT  64
 #define USER_LIMIT    64
+#define UAM_LIMIT     32
 #define QUANTUM_LEAST 512
 #define QUANTUM_MOST  (UINT32_MAX - 64U) /* a DSI frame counts its bytes in 32 bits */
 #define SESSIONS_MOST 10000
@@ -29,6 +31,8 @@ struct settings {
     size_t volume_count;
     struct server_user users[USER_LIMIT];
     size_t user_count;
+    const struct uam *uams[UAM_LIMIT];
+    size_t uam_count;                       /* 0: all */
     char *texts[VOLUME_LIMIT + USER_LIMIT]; /* copies that the above point into */
     size_t text_count;
     uint32_t port;
@@ -163,6 +167,44 @@ static bool add_user(void *context, const struct option_row *row, const char *va
     return true;
 }
 
+/* One word of the list of login methods. */
+static const struct uam *find_uam(const char *word, size_t length)
+{
+    char copy[16] = "";
+    if (length >= sizeof copy) {
+        return NULL;
+    }
+    memcpy(copy, word, length);
+    return uam_by_option(copy);
+}
+
+static bool set_uams(void *context, const struct option_row *row, const char *value,
+                     struct error *error)
+{
+    (void)row;
+    struct settings *settings = context;
+    settings->uam_count = 0;
+    for (;; value++) {
+        size_t length = strcspn(value, ",");
+        const struct uam *uam = find_uam(value, length);
+        if (uam == NULL) {
+            char known[120] = "";
+            uam_append_options(known, sizeof known);
+            return error_set(error, ERROR_USAGE, 0,
+                             "--uams: '%.*s' is no login method; there are %s", (int)length, value,
+                             known);
+        }
+        if (settings->uam_count == UAM_LIMIT) {
+            return error_set(error, ERROR_USAGE, 0, "--uams: more than %d methods", UAM_LIMIT);
+        }
+        settings->uams[settings->uam_count++] = uam;
+        value += length;
+        if (*value == '\0') {
+            return true;
+        }
+    }
+}
+
 #define FIELD(name) .offset = offsetof(struct settings, name)
 
 static const struct option_row rows[] = {
@@ -173,6 +215,8 @@ static const struct option_row rows[] = {
     {0, "volume", "NAME[,WORD]...", "a volume; see below (default: bench)", OPTION_CALL,
      .call = add_volume},
     {0, "user", "NAME:PASSWORD", "a user", OPTION_CALL, .call = add_user},
+    {0, "uams", "LIST", "login methods: of srp,dhx2,dhx,2way,randnum,cleartxt,guest (default: all)",
+     OPTION_CALL, .call = set_uams},
     {0, "no-guest", NULL, "guests may not log in", OPTION_FLAG, FIELD(no_guest)},
     {0, "quantum", "SIZE", "data in one write request (default 1M)", OPTION_SIZE, FIELD(quantum),
      .minimum = QUANTUM_LEAST, .maximum = QUANTUM_MOST, .unit = 1},
@@ -240,6 +284,8 @@ static struct server_config make_config(struct settings *settings)
     config.users = settings->users;
     config.user_count = settings->user_count;
     config.allow_guest = !settings->no_guest;
+    config.uams = settings->uam_count > 0 ? settings->uams : NULL;
+    config.uam_count = settings->uam_count;
     config.quantum = (uint32_t)settings->quantum;
     config.strict_frames = settings->strict_frames;
     config.session_limit = settings->sessions;

@@ -17,9 +17,9 @@ PROGRAMS = {'afp_speedtest': SPEEDTEST, 'afp_refserver': REFSERVER,
 
 # options of tools.md that this version has
 OPTIONS = {
-    'afp_speedtest': '1 2 3 4 5 6 7 a d e f F h i n p q r R s S t u v V w W y A sink timeout '
+    'afp_speedtest': '1 2 3 4 5 6 7 afp A a d e f F h i n p q r R s S t u v V w W y A sink timeout '
                      'password-file clean help version info refserver',
-    'afp_refserver': 'listen p port volume user no-guest quantum strict-frames sessions '
+    'afp_refserver': 'listen p port volume user uams no-guest quantum strict-frames sessions '
                      'server-name machine-type help version',
     'afp_report': 'compare fail-if force format o output help version',
 }
@@ -64,6 +64,11 @@ REFSERVER_USAGE = {
     'limit': ['--volume', 'bench,limit=lots'],
     'the same volume twice': ['--volume', 'bench', '--volume', 'bench'],
     'user without a password': ['--user', 'bench'],
+    'unknown login method': ['--uams', 'srp,kerberos'],
+    'empty login method': ['--uams', 'srp,'],
+    'long login method': ['--uams', 'srp' * 20],
+    'methods for users, and no user': ['--uams', 'srp,dhx2'],
+    'methods for guests only, and none allowed': ['--no-guest', '--user', 'me:pw', '--uams', 'guest'],
     'quantum': ['--quantum', '0'],
     'sessions': ['--sessions', '0'],
     'address': ['--listen', 'not-an-address'],
@@ -101,6 +106,21 @@ def test_refserver_without_guest():
                 continue
             raise AssertionError(f'{user} got in')
         afpclient.Session(server.port, 'me', 'pw').logout()
+
+
+def test_refserver_offers_the_methods_named():
+    everything = ['SRP', 'DHX2', 'DHCAST128', '2-Way Randnum exchange', 'Randnum exchange',
+                  'Cleartxt Passwrd', 'No User Authent']
+    user = ['--user', 'me:pw']
+    for arguments, wanted in (
+            (user, everything),
+            ([], ['No User Authent']),
+            ([*user, '--no-guest'], everything[:-1]),
+            ([*user, '--uams', 'randnum,SRP'], ['SRP', 'Randnum exchange']),
+            (['--uams', 'dhx,guest'], ['No User Authent']),
+            ([*user, '--no-guest', '--uams', 'dhx,guest'], ['DHCAST128'])):
+        with Refserver(*arguments) as server:
+            tap.equal(afpclient.server_info(server.port)['uams'], wanted, arguments)
 
 
 def test_refserver_session_limit():
