@@ -355,6 +355,84 @@ static void logins_that_fail(void **state)
     peer_close(&peer);
 }
 
+/* The session begins a login with Randnum, which asks with ID 0. */
+static void begin_randnum(void)
+{
+    open_only();
+    expect(&peer, "12 06 'AFP3.4' 10 'Randnum exchange' 02 'me'", AFP_AUTH_CONTINUE,
+           "0000 ???????????????? ");
+}
+
+/* 4.1: the ID of the last reply comes back, or the login ends. */
+static void login_ids(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"13 00 0001 0000000000000000",
+                                        "13 00 ffff 0000000000000000", "13 00 00", "13 00"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        begin_randnum();
+        expect(&peer, wrong[i], AFP_PARAMETER_ERROR, "");
+        expect_end(&peer);
+        peer_close(&peer);
+    }
+    begin_randnum();
+    expect(&peer, "13 00 0000 0000000000000000", AFP_NOT_AUTHENTICATED, "");
+    expect_end(&peer);
+    peer_close(&peer);
+
+    begin_randnum();
+    expect(&peer, "10 00", AFP_CALL_NOT_SUPPORTED, ""); /* not logged in yet */
+    /* A login may begin anew; the challenge of the old one is then worth nothing. */
+    expect(&peer, "12 06 'AFP3.4' 04 'DHX2' 02 'me'", AFP_AUTH_CONTINUE, NULL);
+    assert_int_equal(peer.header.length, 264);
+    expect(&peer, "13 00 0000 0000000000000000", AFP_PARAMETER_ERROR, "");
+    expect_end(&peer);
+    peer_close(&peer);
+}
+
+/* 4.8: SRP has a result code of its own for a wrong proof. */
+static void bad_proof(void **state)
+{
+    (void)state;
+    open_only();
+    expect(&peer, "3f 00 0000 06 'AFP3.4' 03 'SRP' 03 0002 'me' 03 0000 00 0001", AFP_AUTH_CONTINUE,
+           NULL);
+    assert_int_equal(peer.header.length, 413);
+    expect(&peer, "13 00 0000 0003 0001 03 0014 0000000000000000000000000000000000000000", -6754,
+           "");
+    expect_end(&peer);
+    peer_close(&peer);
+    open_only();
+    expect(&peer, "12 06 'AFP3.4' 03 'SRP' 02 'mo' 00 0001", AFP_NOT_AUTHENTICATED, "");
+    expect_end(&peer);
+    peer_close(&peer);
+}
+
+/* Only what the configuration names is offered. */
+static void offered_methods(void **state)
+{
+    (void)state;
+    static const struct uam *const two[] = {&uam_srp, &uam_guest};
+    fixture.config.uams = two;
+    fixture.config.uam_count = 2;
+    for (size_t i = 0; i < uam_count; i++) {
+        bool wanted = uam_table[i] == &uam_srp || uam_table[i] == &uam_guest;
+        assert_int_equal(service_offers(&fixture.service, uam_table[i]), wanted);
+    }
+    open_only();
+    expect(&peer, "12 06 'AFP3.4' 10 'Cleartxt Passwrd' 02 'me' 'pw' 0000 0000 0000", AFP_BAD_UAM,
+           "");
+    expect_end(&peer);
+    peer_close(&peer);
+    fixture.config.uam_count = 1;
+    fixture.config.user_count = 0;
+    struct service nobody;
+    struct error error;
+    assert_false(service_open(&nobody, &fixture.config, &error));
+    assert_non_null(strstr(error.message, "nobody can log in"));
+    fixture.config.user_count = 1;
+}
+
 static void small_commands(void **state)
 {
     (void)state;
@@ -534,6 +612,9 @@ int main(void)
         TEST(all_versions),
         TEST(logins_that_work),
         TEST(logins_that_fail),
+        TEST(login_ids),
+        TEST(bad_proof),
+        TEST(offered_methods),
         TEST(small_commands),
         TEST(repeated_requests),
         TEST(every_cut),
