@@ -87,6 +87,19 @@ int stream_poll(struct pollfd *descriptors, size_t count, uint64_t deadline_ns)
     }
 }
 
+void stream_advance(struct iovec **pieces, size_t *count, size_t sent)
+{
+    while (*count > 0 && sent >= (*pieces)->iov_len) {
+        sent -= (*pieces)->iov_len;
+        (*pieces)++;
+        (*count)--;
+    }
+    if (*count > 0) {
+        (*pieces)->iov_base = (char *)(*pieces)->iov_base + sent;
+        (*pieces)->iov_len -= sent;
+    }
+}
+
 bool stream_send_all(int socket, struct iovec *pieces, size_t count, bool more, struct error *error)
 {
     while (count > 0) {
@@ -99,16 +112,7 @@ bool stream_send_all(int socket, struct iovec *pieces, size_t count, bool more, 
         if (sent < 0) {
             return error_set_errno(error, errno, "send");
         }
-        size_t left = (size_t)sent;
-        while (count > 0 && left >= pieces->iov_len) {
-            left -= pieces->iov_len;
-            pieces++;
-            count--;
-        }
-        if (count > 0) {
-            pieces->iov_base = (char *)pieces->iov_base + left;
-            pieces->iov_len -= left;
-        }
+        stream_advance(&pieces, &count, (size_t)sent);
     }
     return true;
 }

@@ -40,6 +40,9 @@ ssize_t stream_splice_out(int pipe, int file, uint64_t offset, size_t size);
 /* Waits for events until `deadline_ns` of clock_now_ns() (UINT64_MAX: no limit). */
 int stream_poll(struct pollfd *descriptors, size_t count, uint64_t deadline_ns);
 
+/* Moves an array of pieces on by `sent` bytes: past those that are done, into the next. */
+void stream_advance(struct iovec **pieces, size_t *count, size_t sent);
+
 /* Blocking: all pieces; the array is used up. */
 bool stream_send_all(int socket, struct iovec *pieces, size_t count, bool more,
                      struct error *error);

@@ -16,6 +16,9 @@
 
 #define BUFFER_SIZE (INBOX_BLOCK_LIMIT + READ_AHEAD)
 
+/* Room for one receive of bytes that are only stored. */
+#define STORE_STEP ((size_t)256 * 1024)
+
 /* What travels through the pipe at once; measured best between 64 KiB and 1 MiB. */
 #define PIPE_SIZE ((size_t)256 * 1024)
 
@@ -30,6 +33,7 @@ bool inbox_open(struct inbox *inbox, int socket, uint64_t tick_ns, inbox_idle *i
         return error_set_errno(error, errno, "SO_RCVTIMEO");
     }
     inbox->buffer = memory_allocate(BUFFER_SIZE, 1);
+    inbox->capacity = BUFFER_SIZE;
     return inbox->buffer != NULL || memory_error(error, "for a session's requests");
 }
 
@@ -70,6 +74,50 @@ static bool arrived(struct inbox *inbox, ssize_t received, size_t *size, struct 
     return inbox->idle(inbox->context, inbox->silent_ns, error);
 }
 
+static void move_to_front(struct inbox *inbox)
+{
+    size_t have = inbox->end - inbox->begin;
+    memmove(inbox->buffer, inbox->buffer + inbox->begin, have);
+    inbox->begin = 0;
+    inbox->end = have;
+}
+
+static bool resize_buffer(struct inbox *inbox, size_t capacity)
+{
+    uint8_t *buffer = memory_resize(inbox->buffer, capacity, 1);
+    if (buffer != NULL) {
+        inbox->buffer = buffer;
+        inbox->capacity = capacity;
+    }
+    return buffer != NULL;
+}
+
+bool inbox_can_store(const struct inbox *inbox)
+{
+    return !inbox->ended && inbox->end - inbox->begin < inbox->store_limit;
+}
+
+bool inbox_store(struct inbox *inbox, struct error *error)
+{
+    size_t have = inbox->end - inbox->begin;
+    if (inbox->capacity - inbox->end < STORE_STEP && inbox->begin >= have) {
+        move_to_front(inbox);
+    }
+    if (inbox->capacity - inbox->end < STORE_STEP &&
+        !resize_buffer(inbox, inbox->capacity * 2 + STORE_STEP)) {
+        return memory_error(error, "for requests that are read ahead");
+    }
+    struct iovec room = {inbox->buffer + inbox->end, inbox->capacity - inbox->end};
+    room.iov_len = room.iov_len < STORE_STEP ? room.iov_len : STORE_STEP;
+    ssize_t received = stream_receive(inbox->socket, &room, 1);
+    if (received < 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
+        return error_set_errno(error, errno, "receive");
+    }
+    inbox->ended = received == 0; /* the next ordinary receive meets it again */
+    inbox->end += received > 0 ? (size_t)received : 0;
+    return true;
+}
+
 /* Makes `size` bytes available in one piece at inbox->begin. */
 static bool fill(struct inbox *inbox, size_t size, struct error *error)
 {
@@ -77,10 +125,11 @@ static bool fill(struct inbox *inbox, size_t size, struct error *error)
     if (have >= size) {
         return true;
     }
-    if (BUFFER_SIZE - inbox->begin < size + READ_AHEAD) {
-        memmove(inbox->buffer, inbox->buffer + inbox->begin, have);
-        inbox->begin = 0;
-        inbox->end = have;
+    if (have == 0 && inbox->capacity > BUFFER_SIZE) {
+        resize_buffer(inbox, BUFFER_SIZE);
+    }
+    if (inbox->capacity - inbox->begin < size + READ_AHEAD) {
+        move_to_front(inbox);
     }
     inbox->silent_ns = 0;
     while (inbox->end - inbox->begin < size) {
@@ -114,6 +163,15 @@ bool inbox_header(struct inbox *inbox, struct dsi_header *header, struct error *
     }
     *header = dsi_header_decode(take_buffered(inbox, DSI_HEADER_SIZE).data);
     inbox->frame_left = header->length;
+    return true;
+}
+
+bool inbox_peek(struct inbox *inbox, uint8_t *byte, struct error *error)
+{
+    if (!fill(inbox, 1, error)) {
+        return false;
+    }
+    *byte = inbox->buffer[inbox->begin];
     return true;
 }
 

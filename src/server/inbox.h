@@ -36,6 +36,9 @@ struct inbox {
     int pipe[2];         /* for data on its way into a file; -1 until needed */
     uint8_t *buffer;     /* bytes received and not yet taken: from begin to end */
     size_t begin, end;
+    size_t capacity;    /* of the buffer; it grows while bytes are stored */
+    size_t store_limit; /* most bytes that are stored; the owner may change it */
+    bool ended;         /* the end of the stream came while bytes were stored */
 };
 
 /* The socket stays the caller's and must outlive the inbox. */
@@ -47,9 +50,18 @@ void inbox_close(struct inbox *inbox);
  * frame's boundary. */
 bool inbox_header(struct inbox *inbox, struct dsi_header *header, struct error *error);
 
+/* The next byte of the frame, which stays there; at least one must be left. */
+bool inbox_peek(struct inbox *inbox, uint8_t *byte, struct error *error);
+
 /* The next `size` bytes of the frame (at most INBOX_BLOCK_LIMIT and what is left) in one piece.
- * They stay valid until the next inbox_header() or inbox_block(). */
+ * They stay valid until the next inbox_header(), inbox_block() or inbox_store(). */
 bool inbox_block(struct inbox *inbox, size_t size, struct span *block, struct error *error);
+
+/* While the owner waits for something else: takes what has arrived out of the socket, to be found
+ * by the functions above later. To be called when the socket can be read and there is room. Bytes
+ * that inbox_block() gave are gone after it. */
+bool inbox_can_store(const struct inbox *inbox);
+bool inbox_store(struct inbox *inbox, struct error *error);
 
 /* Drops bytes of the frame; all that is left of it. */
 bool inbox_discard(struct inbox *inbox, uint64_t size, struct error *error);

@@ -58,6 +58,7 @@ struct server_config server_config_default(void)
         .volume_count = 1,
         .allow_guest = true,
         .quantum = SERVER_DEFAULT_QUANTUM,
+        .read_ahead_bytes = SERVER_DEFAULT_READ_AHEAD,
         .session_limit = 256,
         .server_name = "afpbench",
         .machine_type = "afpbench",

@@ -17,7 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SERVER_DEFAULT_QUANTUM (1024U * 1024)
+#define SERVER_DEFAULT_QUANTUM    (1024U * 1024)
+#define SERVER_DEFAULT_READ_AHEAD (12 * SERVER_DEFAULT_QUANTUM) /* Netatalk's: protocol.md 1.11 */
+
+struct fault; /* server/faults.h */
 
 struct uam; /* uam/uam.h */
 
@@ -48,8 +51,11 @@ struct server_config {
     const struct uam *const *uams; /* the login methods offered; NULL: all that fit */
     size_t uam_count;
     uint32_t quantum;
-    bool strict_frames; /* request block + data <= quantum, as Netatalk 4.4 to 4.5.1 */
+    bool strict_frames;        /* request block + data <= quantum, as Netatalk 4.4 to 4.5.1 */
+    uint64_t read_ahead_bytes; /* most that is received of a client which takes no replies */
     uint32_t session_limit;
+    const struct fault *faults; /* what goes wrong on purpose */
+    size_t fault_count;
     const char *server_name;
     const char *machine_type;
 };

@@ -2,11 +2,10 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-#include "base/stream.h"
 #include "server/call.h"
 
-#include <errno.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/socket.h>
 
 /* 1.14: "small": options of an OpenSession, or the block that DSIGetStatus tolerates. */
@@ -15,15 +14,41 @@
 /* The socket wakes up so many times within a tickle's interval to see what is due. */
 #define TICKS_PER_TICKLE 6
 
+/* How long a client is silent before replies that a fault holds back are sent. */
+#define HOLD_NS (300 * NS_PER_MS)
+
 static const struct span no_payload;
 static const struct fork_range no_range;
 
 /* ---- Sending ---- */
 
+/* The whole frame in memory, for the faults to work on. */
+static bool send_faulty(struct session *session, const struct dsi_header *header,
+                        struct span payload, struct fork_range range, struct error *error)
+{
+    if (range.size == 0) {
+        return fault_line_send(session->faults, header, payload, error);
+    }
+    size_t size = payload.size + (size_t)range.size;
+    uint8_t *bytes = memory_allocate(size, 1);
+    if (bytes == NULL) {
+        return memory_error(error, "for a reply");
+    }
+    if (payload.size > 0) {
+        memcpy(bytes, payload.data, payload.size);
+    }
+    struct store *store = range.fork->volume->store;
+    /* What was cut off the fork meanwhile stays zero, as when it is sent straight. */
+    (void)store->ops->read(store, range.fork->data, range.offset, bytes + payload.size,
+                           (size_t)range.size);
+    bool sent = fault_line_send(session->faults, header, (struct span){bytes, size}, error);
+    memory_release(bytes);
+    return sent;
+}
+
 /*
  * Every frame of the server leaves here: header and payload in one call; when a range of a fork
- * follows, the kernel holds them back (MSG_MORE) to fill the first segment. This is also the place
- * for replies that a test wants late, cut in pieces or in another order.
+ * follows, the kernel holds them back (MSG_MORE) to fill the first segment.
  */
 static bool send_frame(struct session *session, const struct dsi_header *header,
                        struct span payload, struct fork_range range, struct error *error)
@@ -32,12 +57,15 @@ static bool send_frame(struct session *session, const struct dsi_header *header,
     dsi_header_encode(bytes, header);
     struct iovec pieces[2] = {{bytes, sizeof bytes}, {(void *)payload.data, payload.size}};
     bool more = range.size > 0;
-    if (!stream_send_all(session->socket, pieces, 2, more, error)) {
+    if (session->faults != NULL) {
+        if (!send_faulty(session, header, payload, range, error)) {
+            return false;
+        }
+    } else if (!outbox_send(&session->outbox, pieces, 2, more, error)) {
         return false;
-    }
-    if (more) {
+    } else if (more) {
         struct store *store = range.fork->volume->store;
-        if (!store->ops->send(store, range.fork->data, session->socket, range.offset, range.size,
+        if (!store->ops->send(store, range.fork->data, &session->outbox, range.offset, range.size,
                               error)) {
             return false;
         }
@@ -66,9 +94,12 @@ static bool send_own(struct session *session, enum dsi_command command, struct e
     return send_frame(session, &header, no_payload, no_range, error);
 }
 
+/* A client that does not take what is there already needs no tickle; and a tickle must not wait for
+ * room in the middle of a command, whose request would be gone afterwards (inbox_store). */
 static bool tickle_if_due(struct session *session, struct error *error)
 {
-    if (!session->opened || clock_now_ns() - session->sent_ns < session->service->tickle_ns) {
+    if (!session->opened || clock_now_ns() - session->sent_ns < session->service->tickle_ns ||
+        !outbox_has_room(&session->outbox)) {
         return true;
     }
     return send_own(session, DSI_TICKLE, error);
@@ -91,6 +122,9 @@ static bool idle(void *context, uint64_t silent_ns, struct error *error)
     if (silent_ns >= limit_ns) {
         return error_set(error, ERROR_TIMEOUT, 0, "nothing heard from the client for %u s",
                          (unsigned)(silent_ns / NS_PER_S));
+    }
+    if (session->faults != NULL && !fault_line_idle(session->faults, error)) {
+        return false;
     }
     return tickle_if_due(session, error);
 }
@@ -118,7 +152,7 @@ static bool run_call(struct session *session, const struct dsi_header *header, s
         result = AFP_MISC_ERROR;
     }
     struct span payload = {session->reply, call.reply.at};
-    if (replayed) {
+    if (replayed) { /* while the block is still there: sending may overwrite it */
         replay_store(&session->replay, header->request_id, block.data[0], result, payload);
     }
     return inbox_finish(&session->inbox, error) &&
@@ -194,6 +228,27 @@ static bool on_write(struct session *session, const struct dsi_header *header, s
 
 /* ---- DSI frames ---- */
 
+/* The faults see a request before it is served. */
+static bool tell_faults(struct session *session, const struct dsi_header *header, int32_t *refusal,
+                        struct error *error)
+{
+    const char *name = dsi_command_name(header->command);
+    bool has_afp = header->command == DSI_COMMAND || header->command == DSI_WRITE;
+    if (has_afp && header->length > 0) {
+        uint8_t command;
+        if (!inbox_peek(&session->inbox, &command, error)) {
+            return false;
+        }
+        name = afp_command_name(command);
+    }
+    return fault_line_request(session->faults, name, refusal, error);
+}
+
+static bool breathe(void *context, struct error *error)
+{
+    return session_breathe(context, error);
+}
+
 static bool on_open_session(struct session *session, const struct dsi_header *header,
                             struct error *error)
 {
@@ -263,6 +318,16 @@ static const struct {
     [DSI_WRITE] = {on_write, false},
 };
 
+static bool serve(struct session *session, const struct dsi_header *header, struct error *error)
+{
+    int32_t refusal = 0;
+    if (session->faults != NULL && !tell_faults(session, header, &refusal, error)) {
+        return false;
+    }
+    return refusal != 0 ? refuse(session, header, refusal, error)
+                        : frames[header->command].serve(session, header, error);
+}
+
 /* One frame. What is left of it afterwards is dropped, so that the next one is found. */
 static bool serve_frame(struct session *session, struct error *error)
 {
@@ -279,11 +344,8 @@ static bool serve_frame(struct session *session, struct error *error)
     }
     session->first = false;
     /* A reply (to an attention) and a command that does not exist are ignored (1.14). */
-    if (known && header.flags == DSI_REQUEST &&
-        !frames[header.command].serve(session, &header, error)) {
-        return false;
-    }
-    return inbox_finish(&session->inbox, error);
+    bool served = !known || header.flags != DSI_REQUEST || serve(session, &header, error);
+    return served && inbox_finish(&session->inbox, error);
 }
 
 /* ---- Life ---- */
@@ -307,6 +369,40 @@ static struct session *session_create(struct service *service, int socket, struc
     return session;
 }
 
+static bool open_faults(struct session *session, struct error *error)
+{
+    const struct server_config *config = session->service->config;
+    struct fault_surroundings surroundings = {.outbox = &session->outbox,
+                                              .request_id = &session->request_id,
+                                              .breathe = breathe,
+                                              .context = session};
+    if (config->fault_count == 0) {
+        return true;
+    }
+    session->faults = fault_line_open(config->faults, config->fault_count, &surroundings);
+    return session->faults != NULL || memory_error(error, "for the faults of a session");
+}
+
+/* Both halves of the connection. */
+static bool session_open(struct session *session, struct error *error)
+{
+    struct service *service = session->service;
+    uint64_t tick_ns = service->tickle_ns / TICKS_PER_TICKLE;
+    if (!open_faults(session, error)) {
+        return false;
+    }
+    if (session->faults != NULL && fault_line_holds(session->faults) && tick_ns > HOLD_NS) {
+        tick_ns = HOLD_NS;
+    }
+    if (!inbox_open(&session->inbox, session->socket, tick_ns, idle, session, error)) {
+        return false;
+    }
+    session->inbox.store_limit = service->config->read_ahead_bytes;
+    /* A client that takes nothing for as long as it may be silent is gone as well. */
+    return outbox_open(&session->outbox, session->socket, service->silence_ns, &session->inbox,
+                       error);
+}
+
 void session_close_forks(struct session *session, const struct volume *volume)
 {
     for (size_t i = 0; i < SESSION_FORK_LIMIT; i++) {
@@ -328,21 +424,10 @@ static void session_destroy(struct session *session)
         service_leave_place(session->service);
     }
     uam_state_wipe(&session->uam_state);
+    fault_line_close(session->faults);
     inbox_close(&session->inbox);
     memory_release(session->volumes_open);
     memory_release(session);
-}
-
-/* A client that takes nothing for as long as it may be silent is gone as well. */
-static bool limit_sending(struct session *session, struct error *error)
-{
-    uint64_t limit_ns = session->service->silence_ns;
-    struct timeval limit = {.tv_sec = (time_t)(limit_ns / NS_PER_S),
-                            .tv_usec = (suseconds_t)(limit_ns % NS_PER_S / NS_PER_US)};
-    if (setsockopt(session->socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit) < 0) {
-        return error_set_errno(error, errno, "SO_SNDTIMEO");
-    }
-    return true;
 }
 
 void session_serve(struct service *service, int socket)
@@ -355,9 +440,7 @@ void session_serve(struct service *service, int socket)
     pthread_sigmask(SIG_BLOCK, &broken_pipe, NULL);
     struct session *session = session_create(service, socket, &error);
     if (session != NULL) {
-        bool going = limit_sending(session, &error) &&
-                     inbox_open(&session->inbox, socket, service->tickle_ns / TICKS_PER_TICKLE,
-                                idle, session, &error);
+        bool going = session_open(session, &error);
         while (going && !session->ending) {
             going = serve_frame(session, &error);
         }

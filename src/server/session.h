@@ -7,7 +7,8 @@
 #ifndef AFPBENCH_SERVER_SESSION_H
 #define AFPBENCH_SERVER_SESSION_H
 
-#include "server/inbox.h"
+#include "server/faults.h"
+#include "server/outbox.h"
 #include "server/replay.h"
 #include "server/service.h"
 
@@ -25,6 +26,8 @@ struct session {
     struct service *service;
     int socket;
     struct inbox inbox;
+    struct outbox outbox;
+    struct fault_line *faults; /* NULL: none */
     struct replay_cache replay;
     uint64_t sent_ns;    /* when the last frame left */
     uint16_t request_id; /* of the server's own frames */

@@ -18,7 +18,7 @@
 
 #include "afp/message.h"
 #include "base/error.h"
-#include "server/inbox.h"
+#include "server/outbox.h"
 
 #include <stdint.h>
 
@@ -108,15 +108,15 @@ struct store_ops {
     void (*write_end)(struct store *store, struct store_fork *fork,
                       const struct store_write *write);
 
-    /* Data, without the mutex. `send` puts the range on the socket, zeros where the fork was cut
+    /* Data, without the mutex. `send` puts the range into the outbox, zeros where the fork was cut
      * short meanwhile. `receive` takes write->size bytes from the inbox; false means that the
      * connection is gone, and a store that cannot keep the bytes says so in *result. `read` and
      * `write` serve FPCopyFile; so does `copy`, between forks of stores with the same operations:
      * it moves the range of the write within the system, or writes less (or nothing) and leaves the
      * rest to the others; NULL: there is no such way. `fork_flush` returns when the bytes are on
      * the disk, if any. */
-    bool (*send)(struct store *store, struct store_fork *fork, int socket, uint64_t offset,
-                 uint64_t size, struct error *error);
+    bool (*send)(struct store *store, struct store_fork *fork, struct outbox *outbox,
+                 uint64_t offset, uint64_t size, struct error *error);
     bool (*receive)(struct store *store, struct store_fork *fork, struct inbox *inbox,
                     struct store_write *write, int32_t *result, struct error *error);
     int32_t (*read)(struct store *store, struct store_fork *fork, uint64_t offset, void *buffer,

@@ -1,7 +1,5 @@
 #include "server/store_file.h"
 
-#include "base/stream.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -108,14 +106,14 @@ int32_t file_write_begin(struct store *store, struct store_fork *fork, struct st
 /* ---- Data: without the mutex ---- */
 
 /* What a fork holds where its file has nothing. */
-static bool send_zeros(int socket, uint64_t size, struct error *error)
+static bool send_zeros(struct outbox *outbox, uint64_t size, struct error *error)
 {
     static const uint8_t zeros[16 * 1024];
     while (size > 0) {
         size_t step = size < sizeof zeros ? (size_t)size : sizeof zeros;
         struct iovec piece = {(void *)zeros, step};
         size -= step;
-        if (!stream_send_all(socket, &piece, 1, size > 0, error)) {
+        if (!outbox_send(outbox, &piece, 1, size > 0, error)) {
             return false;
         }
     }
@@ -123,7 +121,7 @@ static bool send_zeros(int socket, uint64_t size, struct error *error)
 }
 
 /* A piece of the file through a buffer; *sent 0: it ended. */
-static bool send_copy(int socket, int file, uint64_t offset, uint64_t size, size_t *sent,
+static bool send_copy(struct outbox *outbox, int file, uint64_t offset, uint64_t size, size_t *sent,
                       struct error *error)
 {
     uint8_t buffer[16 * 1024];
@@ -134,22 +132,19 @@ static bool send_copy(int socket, int file, uint64_t offset, uint64_t size, size
     }
     *sent = (size_t)got;
     struct iovec piece = {buffer, *sent};
-    return stream_send_all(socket, &piece, 1, *sent < size, error);
+    return outbox_send(outbox, &piece, 1, *sent < size, error);
 }
 
-bool file_send(struct store *store, struct store_fork *fork, int socket, uint64_t offset,
+bool file_send(struct store *store, struct store_fork *fork, struct outbox *outbox, uint64_t offset,
                uint64_t size, struct error *error)
 {
     (void)store;
     int file = atomic_load(&fork->file);
     while (size > 0 && file >= 0) {
-        size_t step = size < (1U << 30) ? (size_t)size : (1U << 30);
-        ssize_t moved = stream_send_file(socket, file, offset, step);
-        size_t sent = moved > 0 ? (size_t)moved : 0;
-        if (moved < 0 && !is_unsupported(errno)) {
-            return error_set_errno(error, errno, "sendfile");
-        }
-        if (moved < 0 && !send_copy(socket, file, offset, size, &sent, error)) {
+        size_t sent;
+        int code;
+        if (!outbox_send_file(outbox, file, offset, size, &sent, &code, error) &&
+            (!is_unsupported(code) || !send_copy(outbox, file, offset, size, &sent, error))) {
             return false;
         }
         if (sent == 0) {
@@ -158,7 +153,7 @@ bool file_send(struct store *store, struct store_fork *fork, int socket, uint64_
         offset += sent;
         size -= sent;
     }
-    return send_zeros(socket, size, error);
+    return send_zeros(outbox, size, error);
 }
 
 bool file_receive(struct store *store, struct store_fork *fork, struct inbox *inbox,

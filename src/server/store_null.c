@@ -1,5 +1,4 @@
 /* The store `null`: what a fork holds is made up, what is written is dropped; lengths are kept. */
-#include "base/stream.h"
 #include "server/store_tree.h"
 
 #include "base/memory.h"
@@ -97,18 +96,23 @@ static size_t pool_piece(uint64_t offset, uint64_t size, size_t *from)
     return size < left ? (size_t)size : left;
 }
 
-static bool null_send(struct store *store, struct store_fork *fork, int socket, uint64_t offset,
-                      uint64_t size, struct error *error)
+static bool null_send(struct store *store, struct store_fork *fork, struct outbox *outbox,
+                      uint64_t offset, uint64_t size, struct error *error)
 {
     (void)fork;
     while (size > 0) {
         size_t from;
         size_t step = pool_piece(offset, size, &from);
-        if (!stream_send_file_all(socket, null_of(store)->pool_file, from, step, error)) {
+        size_t sent;
+        int code;
+        if (!outbox_send_file(outbox, null_of(store)->pool_file, from, step, &sent, &code, error)) {
             return false;
         }
-        offset += step;
-        size -= step;
+        if (sent == 0) {
+            return error_set(error, ERROR_SYSTEM, 0, "sendfile: the pool ended early");
+        }
+        offset += sent;
+        size -= sent;
     }
     return true;
 }

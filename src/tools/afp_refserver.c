@@ -1,6 +1,7 @@
 /* afp_refserver - the reference server as a program. */
 #include "base/memory.h"
 #include "base/units.h"
+#include "server/faults.h"
 #include "server/server.h"
 #include "server/store.h"
 #include "tools/options.h"
@@ -16,13 +17,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define LISTEN_LIMIT  16
-#define VOLUME_LIMIT  64
-#define USER_LIMIT    64
-#define UAM_LIMIT     32
-#define QUANTUM_LEAST 512
-#define QUANTUM_MOST  (UINT32_MAX - 64U) /* a DSI frame counts its bytes in 32 bits */
-#define SESSIONS_MOST 10000
+#define LISTEN_LIMIT    16
+#define VOLUME_LIMIT    64
+#define USER_LIMIT      64
+#define UAM_LIMIT       32
+#define QUANTUM_LEAST   512
+#define QUANTUM_MOST    (UINT32_MAX - 64U) /* a DSI frame counts its bytes in 32 bits */
+#define SESSIONS_MOST   10000
+#define READ_AHEAD_MOST (UINT64_C(1) << 40)
+#define FAULT_LIMIT     64
 
 struct settings {
     const char *addresses[LISTEN_LIMIT];
@@ -37,6 +40,9 @@ struct settings {
     size_t text_count;
     uint32_t port;
     uint64_t quantum;
+    uint64_t read_ahead;
+    struct fault faults[FAULT_LIMIT];
+    size_t fault_count;
     uint32_t sessions;
     bool no_guest;
     bool strict_frames;
@@ -205,6 +211,14 @@ static bool set_uams(void *context, const struct option_row *row, const char *va
     }
 }
 
+static bool add_fault(void *context, const struct option_row *row, const char *value,
+                      struct error *error)
+{
+    struct settings *settings = context;
+    return too_many(row, settings->fault_count, FAULT_LIMIT, error) &&
+           fault_parse(&settings->faults[settings->fault_count++], value, error);
+}
+
 #define FIELD(name) .offset = offsetof(struct settings, name)
 
 static const struct option_row rows[] = {
@@ -222,6 +236,10 @@ static const struct option_row rows[] = {
      .minimum = QUANTUM_LEAST, .maximum = QUANTUM_MOST, .unit = 1},
     {0, "strict-frames", NULL, "request block and data share the quantum, as Netatalk 4.5.1",
      OPTION_FLAG, FIELD(strict_frames)},
+    {0, "read-ahead", "SIZE", "receive so much of who takes no replies (default 12M)", OPTION_SIZE,
+     FIELD(read_ahead), .minimum = 0, .maximum = READ_AHEAD_MOST, .unit = 1},
+    {0, "fault", "FAULT", "go wrong on purpose: NAME[=VALUE][@REQUEST[#WHICH]]", OPTION_CALL,
+     .call = add_fault},
     {0, "sessions", "N", "most sessions at once (default 256)", OPTION_NUMBER, FIELD(sessions),
      .minimum = 1, .maximum = SESSIONS_MOST},
     {0, "server-name", "NAME", "the server's name", OPTION_TEXT, FIELD(server_name)},
@@ -288,6 +306,9 @@ static struct server_config make_config(struct settings *settings)
     config.uam_count = settings->uam_count;
     config.quantum = (uint32_t)settings->quantum;
     config.strict_frames = settings->strict_frames;
+    config.read_ahead_bytes = settings->read_ahead;
+    config.faults = settings->faults;
+    config.fault_count = settings->fault_count;
     config.session_limit = settings->sessions;
     config.server_name = settings->server_name;
     config.machine_type = settings->machine_type;
@@ -366,6 +387,7 @@ int main(int argc, char **argv)
     struct settings settings = {
         .port = 548,
         .quantum = SERVER_DEFAULT_QUANTUM,
+        .read_ahead = SERVER_DEFAULT_READ_AHEAD,
         .sessions = 256,
         .server_name = "afpbench",
         .machine_type = "afpbench",

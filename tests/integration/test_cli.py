@@ -19,8 +19,8 @@ PROGRAMS = {'afp_speedtest': SPEEDTEST, 'afp_refserver': REFSERVER,
 OPTIONS = {
     'afp_speedtest': '1 2 3 4 5 6 7 afp A a d e f F h i n p q r R s S t u v V w W y A sink timeout '
                      'password-file clean help version info refserver',
-    'afp_refserver': 'listen p port volume user uams no-guest quantum strict-frames sessions '
-                     'server-name machine-type help version',
+    'afp_refserver': 'listen p port volume user uams no-guest quantum strict-frames read-ahead '
+                     'fault sessions server-name machine-type help version',
     'afp_report': 'compare fail-if force format o output help version',
 }
 
