@@ -431,6 +431,18 @@ static bool frame_arrived(struct dsi_session *session, struct error *error)
     return true;
 }
 
+/* A reply that nobody waits for; from here on no other can be trusted. */
+static bool unasked(struct dsi_session *session, const struct dsi_header *header,
+                    struct error *error)
+{
+    const char *what = awaited(session);
+    die(session);
+    return error_set(error, ERROR_PROTOCOL, 0,
+                     "%s sent a reply that answers nothing we asked: request ID %u, %s%s%s",
+                     session->peer, (unsigned)header->request_id, dsi_command_name(header->command),
+                     what != NULL ? "; awaited was " : "", what != NULL ? what : "");
+}
+
 /* Decides whose frame this is. */
 static bool header_arrived(struct dsi_session *session, struct error *error)
 {
@@ -444,11 +456,7 @@ static bool header_arrived(struct dsi_session *session, struct error *error)
         uint16_t index = session->slot_of_id[header->request_id];
         struct slot *slot = index != NO_SLOT ? &session->slots[index] : NULL;
         if (slot == NULL || slot->dsi_command != header->command || slot->sent == 0) {
-            die(session);
-            return error_set(error, ERROR_PROTOCOL, 0,
-                             "%s sent a reply that answers nothing we asked: request ID %u, %s",
-                             session->peer, (unsigned)header->request_id,
-                             dsi_command_name(header->command));
+            return unasked(session, header, error);
         }
         incoming->slot = index;
         afp_command = slot->afp_command;

@@ -284,7 +284,8 @@ static bool on_get_status(struct session *session, const struct dsi_header *head
     struct wire reply = wire_encoder(session->reply, sizeof session->reply);
     service_info(session->service, session->socket, &reply);
     struct span payload = {session->reply, reply.at};
-    session->ending = !session->opened;
+    /* A fault may still keep this reply back: the client closes then. */
+    session->ending = !session->opened && session->faults == NULL;
     return inbox_finish(&session->inbox, error) &&
            send_reply(session, header, DSI_OK, payload, no_range, error);
 }

@@ -24,7 +24,8 @@ struct target_file {
 struct workplace {
     const char *volume_name;
     uint16_t volume;
-    bool made;
+    bool made;      /* from the moment that it may be there */
+    bool confirmed; /* the server said so */
     uint32_t directory;
 };
 
@@ -93,6 +94,35 @@ static void encode_block(const struct afp_target *afp, const struct target_opera
     }
 }
 
+/* Adds the operation that was the oldest one outstanding to an error of the connection. */
+static bool connection_failed(struct afp_target *afp, struct error *error)
+{
+    const struct pending *oldest = NULL;
+    for (uint32_t i = 0; i < afp->depth; i++) {
+        const struct pending *pending = &afp->pending[i];
+        if (pending->active && (oldest == NULL || pending->sequence < oldest->sequence)) {
+            oldest = pending;
+        }
+    }
+    if (error->domain == ERROR_INTERRUPTED || oldest == NULL) {
+        return false;
+    }
+    bool write = oldest->operation.kind == TARGET_WRITE;
+    size_t frame = oldest->operation.size + (command_of(afp, TARGET_WRITE) == AFP_WRITE_EXT
+                                                 ? AFP_WRITE_EXT_BLOCK_SIZE
+                                                 : AFP_WRITE_BLOCK_SIZE);
+    uint32_t quantum = afp_client_quantum(afp->client);
+    if (write && error->domain == ERROR_CLOSED && frame > quantum) {
+        char cause[sizeof error->message];
+        memcpy(cause, error->message, sizeof cause);
+        error_set(error, ERROR_CLOSED, error->code,
+                  "%s; it may refuse frames above its quantum of %" PRIu32 " bytes: try -q %zub",
+                  cause, quantum, quantum - (frame - oldest->operation.size));
+    }
+    return error_prefix(error, "%s of %zu bytes at offset %" PRIu64, write ? "write" : "read",
+                        oldest->operation.size, oldest->operation.offset);
+}
+
 static bool submit(struct target *target, const struct target_operation *operation,
                    struct error *error)
 {
@@ -124,36 +154,8 @@ static bool submit(struct target *target, const struct target_operation *operati
         request.reply = pending->written;
         request.reply_capacity = sizeof pending->written;
     }
-    return dsi_submit(afp_client_session(afp->client), &request, error);
-}
-
-/* Adds the operation that was the oldest one outstanding to an error of the connection. */
-static bool connection_failed(struct afp_target *afp, struct error *error)
-{
-    const struct pending *oldest = NULL;
-    for (uint32_t i = 0; i < afp->depth; i++) {
-        const struct pending *pending = &afp->pending[i];
-        if (pending->active && (oldest == NULL || pending->sequence < oldest->sequence)) {
-            oldest = pending;
-        }
-    }
-    if (error->domain == ERROR_INTERRUPTED || oldest == NULL) {
-        return false;
-    }
-    bool write = oldest->operation.kind == TARGET_WRITE;
-    size_t frame = oldest->operation.size + (command_of(afp, TARGET_WRITE) == AFP_WRITE_EXT
-                                                 ? AFP_WRITE_EXT_BLOCK_SIZE
-                                                 : AFP_WRITE_BLOCK_SIZE);
-    uint32_t quantum = afp_client_quantum(afp->client);
-    if (write && error->domain == ERROR_CLOSED && frame > quantum) {
-        char cause[sizeof error->message];
-        memcpy(cause, error->message, sizeof cause);
-        error_set(error, ERROR_CLOSED, error->code,
-                  "%s; it may refuse frames above its quantum of %" PRIu32 " bytes: try -q %zub",
-                  cause, quantum, quantum - (frame - oldest->operation.size));
-    }
-    return error_prefix(error, "%s of %zu bytes at offset %" PRIu64, write ? "write" : "read",
-                        oldest->operation.size, oldest->operation.offset);
+    return dsi_submit(afp_client_session(afp->client), &request, error) ||
+           connection_failed(afp, error);
 }
 
 static bool check_read(struct afp_target *afp, const struct target_operation *operation,
@@ -237,18 +239,21 @@ static struct workplace *workplace_of(struct afp_target *afp, enum target_place 
     return &afp->places[*place];
 }
 
+/* Noted before it is made: when the reply is lost it may be there. */
 static bool make_directory(struct afp_target *afp, struct workplace *work, struct error *error)
 {
-    if (work->made) {
+    if (work->confirmed) {
         return true;
     }
     struct afp_place root = {work->volume, AFP_ROOT_ID};
-    if (!afp_client_create_directory(afp->client, root, afp->directory_name, &work->directory,
-                                     error)) {
-        return error_prefix(error, "volume '%s'", work->volume_name);
-    }
     work->made = true;
-    return true;
+    work->confirmed = afp_client_create_directory(afp->client, root, afp->directory_name,
+                                                  &work->directory, error);
+    if (work->confirmed) {
+        return true;
+    }
+    work->made = error->domain != ERROR_AFP; /* refused: it is not there, or not ours */
+    return error_prefix(error, "volume '%s'", work->volume_name);
 }
 
 static struct afp_place inside(const struct workplace *work)
@@ -418,13 +423,14 @@ static bool remove_directories(struct afp_target *afp, struct error *cause, stru
         }
         if (usable(afp) &&
             (afp_client_delete(afp->client, root, afp->directory_name, cause) || gone(cause))) {
-            work->made = false;
+            work->made = work->confirmed = false;
             continue;
         }
         ok = false;
         *error = *cause;
-        error_prefix(error, "the directory '%s' stays on volume '%s' (--clean removes it later)",
-                     afp->directory_name, work->volume_name);
+        error_prefix(error, "the directory '%s' %s on volume '%s' (--clean removes it later)",
+                     afp->directory_name, work->confirmed ? "stays" : "may stay",
+                     work->volume_name);
     }
     return ok;
 }

@@ -126,6 +126,11 @@ class MemoryServer:
         return [f'{volume.name}/{node.name}' for volume in self.volumes
                 for node in volume.nodes() if node is not volume.root]
 
+    def in_root(self, name):
+        """Names in the root of the volume with this name."""
+        volume, = [volume for volume in self.volumes if volume.name == name]
+        return sorted(volume.root.children)
+
     def volume(self, volume_id):
         if not 1 <= volume_id <= len(self.volumes):
             raise Refused(afpwire.PARAM_ERROR)

@@ -5,6 +5,7 @@ requests. The language is described in tests/fault/README.md; in short, one line
 
     quantum 1M                                  a setting
     on FPReadExt #3: serve cut=half; close      a rule: which request, then what to do
+    fault close=100@FPReadExt#3                 the same words as `afp_refserver --fault`
     expect FPLogin version=AFP3.4: serve code=-5023
 
 `Peer` runs it in threads of the calling program, on a free port of 127.0.0.1.
@@ -26,6 +27,8 @@ from memserver import MemoryServer
 
 # Held replies go out when the client has sent nothing for so long: it waits for one of them.
 HOLD_IDLE_S = 0.3
+
+END_OF_FILE = -5009
 
 
 class ScriptError(Exception):
@@ -122,6 +125,47 @@ def _parse_rule(line):
     return rule
 
 
+# `afp_refserver --fault` in the language of the rules; {} is the value
+FAULTS = {
+    'delay': 'delay {}; serve',
+    'tickle': 'tickle; serve',
+    'attention': 'attention {}; serve',
+    'shutdown': 'shutdown {}; serve',
+    'unknown': 'unknown; serve',
+    'close-session': 'close-session; serve',
+    'close': 'limit {} close; serve',
+    'reset': 'limit {} reset; serve',
+    'half-close': 'limit {} half-close; serve',
+    'ignore': 'ignore',
+    'mute': 'mute',
+    'deaf': 'deaf',
+    'code': 'serve code={}',
+    'eof': 'serve eof={}',
+    'truncate': 'serve truncate={}',
+    'extend': 'serve extend={}',
+    'flip': 'serve flip={}',
+    'payload': 'serve payload={}',
+    'id': 'serve id={}',
+    'command': 'serve command={}',
+    'twice': 'serve times=2',
+    'pieces': 'serve pieces={}',
+    'hold': 'hold {}',
+    'reverse': 'hold {} reverse',
+}
+
+
+def fault_rule(text):
+    """NAME[=VALUE][@REQUEST[#WHICH]] as the line of a rule."""
+    what, _at, request = text.partition('@')
+    name, _equals, value = what.partition('=')
+    request, which, number = request.partition('#')
+    if name not in FAULTS:
+        raise ScriptError(f'unknown fault "{name}" in: {text}')
+    # `close` alone ends at once; an empty payload is empty
+    action = FAULTS[name].format(value or ('' if name == 'payload' else '0'))
+    return f'on {request or "*"} {which}{number}: {action}'
+
+
 def parse_script(text):
     """Settings, the rules that always hold, and the expectations in their order."""
     settings, rules, expected = Settings(), [], []
@@ -132,6 +176,8 @@ def parse_script(text):
         word = line.split()[0]
         if word == 'on':
             rules.append(_parse_rule(line))
+        elif word == 'fault':
+            rules.append(_parse_rule(fault_rule(line.split(None, 1)[1])))
         elif word == 'expect':
             expected.append(_parse_rule(line))
         elif word in Settings.READ:
@@ -189,6 +235,8 @@ class Connection:
         self.held = []          # replies that wait for more requests
         self.mute = False
         self.server_id = 0      # IDs of frames that the server sends on its own
+        self.left = None        # bytes to send until the connection ends
+        self.ending = None      # how
 
     def run(self):
         try:
@@ -263,7 +311,30 @@ class Connection:
 
     def send_frame(self, frame, answered=None):
         self._sending(frame, answered)
-        self.socket.sendall(frame.encode())
+        self.send_bytes(frame.encode())
+
+    def send_bytes(self, data):
+        """All bytes that leave pass here, until the connection ends by `limit`."""
+        if self.mute:
+            return
+        if self.left is None:
+            self.socket.sendall(data)
+            return
+        self.socket.sendall(data[:self.left])
+        self.left -= min(len(data), self.left)
+        if self.left == 0:
+            self.left = None
+            self.ending()
+
+    def limit(self, count, ending):
+        """Ends the connection when so many bytes more have been sent."""
+        if self.left is None:
+            self.left = int(count)
+            self.ending = {'close': self.close, 'reset': self.reset,
+                           'half-close': self.half_close}[ending]
+            if self.left == 0:
+                self.left = None
+                self.ending()
 
     def serve(self, frame, *options):
         """Answers as a correct server would, changed by the options."""
@@ -286,6 +357,9 @@ class Connection:
             payload[int(options['flip'])] ^= 0xFF
         if 'truncate' in options:
             del payload[max(len(payload) - int(options['truncate']), 0):]
+        if 'eof' in options:
+            del payload[max(len(payload) - int(options['eof']), 0):]
+            answer = END_OF_FILE, payload
         if 'extend' in options:
             payload += bytes(int(options['extend']))
         request_id = (frame.request_id + int(options.get('id', 0))) % 65536
@@ -294,7 +368,8 @@ class Connection:
 
     def _send_changed(self, frame, reply, options):
         if 'cut' not in options and 'pieces' not in options:
-            self.send_frame(reply, frame)
+            for _ in range(int(options.get('times', 1))):
+                self.send_frame(reply, frame)
             return
         data = reply.encode()
         if 'cut' in options:
@@ -303,7 +378,7 @@ class Connection:
         step = int(options.get('pieces', len(data) or 1))
         self._sending(reply, frame)
         for at in range(0, len(data), step):
-            self.socket.sendall(data[at:at + step])
+            self.send_bytes(data[at:at + step])
 
     def hold(self, frame, count, order='forward'):
         """Answers once `count` requests are held, or the client sends no more."""
@@ -316,10 +391,13 @@ class Connection:
         self._release(1 if order == 'one' else len(self.held))
 
     def _release(self, count):
-        """Sends the first held replies."""
+        """Sends the first held replies, glued."""
+        data = b''
         for _ in range(count):
             frame, reply = self.held.pop(0)
-            self.send_frame(reply, frame)
+            self._sending(reply, frame)
+            data += reply.encode()
+        self.send_bytes(data)
 
     def send_own(self, name, payload=b''):
         """A frame that the server sends unasked."""
@@ -331,10 +409,16 @@ class Connection:
 
     def half_close(self):
         self.socket.shutdown(socket.SHUT_WR)
+        self.mute = True
 
     def reset(self):
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
         raise Ended
+
+    def unknown(self):
+        """A frame whose DSI command does not exist."""
+        self.send_bytes(Frame(0, 99, self.server_id, 0, b'unknown\0').encode())
+        self.server_id = (self.server_id + 1) % 65536
 
     def deaf(self):
         """Reads nothing more, keeps the connection until the peer ends."""
@@ -347,6 +431,7 @@ class Connection:
 
 ACTIONS = {
     'serve': lambda connection, frame, *options: connection.serve(frame, *options),
+    'limit': lambda connection, frame, count, ending: connection.limit(count, ending),
     'hold': lambda connection, frame, *words: connection.hold(frame, *words),
     'ignore': lambda connection, frame: None,
     'send': lambda connection, frame, *hexes: connection.socket.sendall(
@@ -354,6 +439,9 @@ ACTIONS = {
     'tickle': lambda connection, frame: connection.send_own('DSITickle'),
     'attention': lambda connection, frame, code: connection.send_own(
         'DSIAttention', struct.pack('>H', int(code, 16))),
+    'shutdown': lambda connection, frame, minutes: connection.send_own(
+        'DSIAttention', struct.pack('>H', 0x9000 | int(minutes))),
+    'unknown': lambda connection, frame: connection.unknown(),
     'close-session': lambda connection, frame: connection.send_own('DSICloseSession'),
     'delay': lambda connection, frame, seconds: time.sleep(float(seconds)),
     'close': lambda connection, frame: connection.close(),
