@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define DEFAULT_SIZE_BYTES (64 * MIB)
+#define DEFAULT_TIMEOUT_S  30
 #define LARGEST_FILE       (UINT64_C(1) << 50)
 #define CHUNK_LIMIT        (UINT32_MAX - 64U) /* a DSI frame counts its bytes in 32 bits */
 
@@ -322,9 +323,10 @@ static bool check_mode(const struct speedtest_settings *settings, struct error *
     }
     if (settings->host != NULL || settings->port != 0 || settings->refserver_store != NULL ||
         settings->info || settings->user != NULL || settings->has_password ||
-        settings->has_volume_password) {
-        return usage(error, "-L tests a directory: leave out -h, -p, -u, -w, --refserver, --info, "
-                            "--volume-password");
+        settings->has_volume_password || settings->uam_given || settings->version != 0 ||
+        settings->timeout_s != 0) {
+        return usage(error, "-L tests a directory: leave out -h, -p, -u, -w, -A, -1 to -7, "
+                            "--timeout, --refserver, --info, --volume-password");
     }
     if (settings->sink == SINK_DISCARD) {
         return usage(error, "--sink discard needs a connection: with -L there is none");
@@ -359,7 +361,7 @@ static bool check_combinations(const struct speedtest_settings *settings, struct
         return usage(error, "--refserver=DIR serves one volume: leave out -S, or start "
                             "afp_refserver with two");
     }
-    if (!settings->posix && settings->version < AFP_3_0 &&
+    if (settings->version != 0 && settings->version < AFP_3_0 &&
         largest_size(settings) > AFP_SHORT_SIZE_LIMIT) {
         return usage(error, small);
     }
@@ -455,25 +457,35 @@ static bool resolve_user(struct speedtest_settings *settings, struct error *erro
            password_from_surroundings(settings->user, settings->password, error);
 }
 
+/* What holds when nothing was said; until here 0 tells that. */
+static void fill_in(struct speedtest_settings *settings)
+{
+    settings->version = settings->version != 0 ? settings->version : AFP_3_4;
+    settings->timeout_s = settings->timeout_s != 0 ? settings->timeout_s : DEFAULT_TIMEOUT_S;
+}
+
 bool speedtest_settings_parse(struct speedtest_settings *settings, int argc, char **argv,
                               enum options_outcome *outcome, struct error *error)
 {
     *settings = (struct speedtest_settings){
-        .version = AFP_3_4,
         .tests = {speed_test_by_name("Write", 5)},
         .test_count = 1,
         .iterations = 1,
         .warmups = 1,
         .sessions = 1,
-        .timeout_s = 30,
     };
     if (!options_parse(&speedtest_program, argc, argv, settings, outcome, error)) {
         return false;
     }
-    return *outcome == OPTIONS_PRINTED ||
-           (resolve_server(settings, error) && check_combinations(settings, error) &&
-            check_names(settings, error) && resolve_volume_password(settings, error) &&
-            resolve_user(settings, error));
+    if (*outcome == OPTIONS_PRINTED) {
+        return true;
+    }
+    if (!resolve_server(settings, error) || !check_combinations(settings, error)) {
+        return false;
+    }
+    fill_in(settings);
+    return check_names(settings, error) && resolve_volume_password(settings, error) &&
+           resolve_user(settings, error);
 }
 
 size_t speedtest_size_count(const struct speedtest_settings *settings)

@@ -736,7 +736,7 @@ static void names(void **state)
         {"-2 -s v -F 1234567890123456789012345678901 -A guest", NULL},
         {"-2 -s 1234567890123456789012345678 -A guest", "AFP 2.2 takes 27"},
         {"-2 -h afp://host/%E6%97%A5 -A guest", "-s: the volume name"},
-        {"-2 -L -s /tmp/\u65E5", NULL},
+        {"-L -s /tmp/\u65E5", NULL},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         check(parse(rows[i].arguments) == (rows[i].message == NULL), "row %zu: %s", i,
