@@ -14,6 +14,15 @@
 /* How often a resolver that runs in its own thread is asked whether it is done. */
 #define RESOLVE_STEP_NS (20 * NS_PER_MS)
 
+/* An address needs no resolver, and no thread for one. */
+static bool is_address(const char *host, const char *service, const struct addrinfo *hints,
+                       struct addrinfo **addresses)
+{
+    struct addrinfo numeric = *hints;
+    numeric.ai_flags |= AI_NUMERICHOST;
+    return getaddrinfo(host, service, &numeric, addresses) == 0;
+}
+
 /* getaddrinfo() cannot be interrupted, so it runs aside; the request lives until it has ended. */
 static bool resolve(const char *host, uint16_t port, uint64_t timeout_ns,
                     struct interrupt *interrupt, struct addrinfo **addresses, struct error *error)
@@ -22,6 +31,9 @@ static bool resolve(const char *host, uint16_t port, uint64_t timeout_ns,
     snprintf(service, sizeof service, "%u", (unsigned)port);
     struct addrinfo hints = {
         .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+    if (is_address(host, service, &hints, addresses)) {
+        return true;
+    }
     struct gaicb request = {.ar_name = host, .ar_service = service, .ar_request = &hints};
     struct gaicb *list[] = {&request};
     int code = getaddrinfo_a(GAI_NOWAIT, list, 1, NULL);

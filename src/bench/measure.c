@@ -19,6 +19,10 @@ struct worker {
     uint64_t begin_ns, end_ns, cpu_ns;
 };
 
+/* How often the session of a worker that waits is looked after, and how long that takes. */
+#define CARE_INTERVAL_NS (1 * NS_PER_S)
+#define CARE_NS          (1 * NS_PER_MS)
+
 /* ---- The steps of a run ---- */
 
 static uint64_t thread_cpu_ns(void)
@@ -34,6 +38,15 @@ static bool pause_step(void *context, struct error *error)
     struct target *target = worker->session->target;
     bool readable;
     return target->ops->idle(target, worker->pause_until_ns, -1, &readable, error);
+}
+
+/* While a worker waits for the others: tickles out when they are due, and the server's in. */
+static bool care(void *context, struct error *error)
+{
+    struct worker *worker = context;
+    struct target *target = worker->session->target;
+    bool readable;
+    return target->ops->idle(target, clock_now_ns() + CARE_NS, -1, &readable, error);
 }
 
 static bool prepare_step(void *context, struct error *error)
@@ -171,8 +184,9 @@ bool measure_run(const struct measure_plan *plan, const struct workload *workloa
         measurement.workers[i].workload = workload;
         measurement.workers[i].session = &sessions[i];
     }
+    static const struct crew_care care_of_session = {care, CARE_INTERVAL_NS};
     bool ok = crew_start(&measurement.crew, measurement.workers, session_count,
-                         sizeof(struct worker), error);
+                         sizeof(struct worker), &care_of_session, error);
     for (uint32_t run = 0; ok && run < plan->warmups + plan->iterations; run++) {
         ok = (run == 0 || pause_between(&measurement, error)) && run_once(&measurement, run, error);
     }

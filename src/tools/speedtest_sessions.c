@@ -1,8 +1,11 @@
 #include "tools/speedtest_sessions.h"
 
+#include "base/clock.h"
 #include "base/memory.h"
 
 #include <stdio.h>
+
+#define KEEP_ALIVE_NS (5 * NS_PER_S)
 
 static bool open_directory(struct speedtest_sessions *sessions,
                            const struct afp_client_config *config,
@@ -39,6 +42,21 @@ static bool open_one(struct speedtest_sessions *sessions, const struct afp_clien
     return ok;
 }
 
+/* Those that are open wait until the others are as well: for longer than a server waits for them,
+ * where logins are slow. Their failure is told by their first request. */
+static void keep_alive(struct speedtest_sessions *sessions, uint64_t *next_ns)
+{
+    uint64_t now = clock_now_ns();
+    for (size_t i = 0; i < sessions->count && now >= *next_ns; i++) {
+        struct target *target = sessions->targets[i];
+        struct error ignored;
+        bool readable;
+        bool alive = target->ops->idle(target, now + NS_PER_MS, -1, &readable, &ignored);
+        (void)alive;
+    }
+    *next_ns = now >= *next_ns ? now + KEEP_ALIVE_NS : *next_ns;
+}
+
 bool speedtest_sessions_open(struct speedtest_sessions *sessions,
                              const struct afp_client_config *config,
                              const struct speedtest_settings *settings, struct error *error)
@@ -47,7 +65,9 @@ bool speedtest_sessions_open(struct speedtest_sessions *sessions,
     if (sessions->runs == NULL) {
         return memory_error(error, "for the sessions");
     }
+    uint64_t next_ns = clock_now_ns() + KEEP_ALIVE_NS;
     for (uint32_t i = 0; i < settings->sessions; i++) {
+        keep_alive(sessions, &next_ns);
         if (!open_one(sessions, config, settings, error)) {
             return settings->sessions == 1 || error->domain == ERROR_INTERRUPTED
                        ? false

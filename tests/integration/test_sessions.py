@@ -99,6 +99,18 @@ def test_as_many_as_the_server_allows():
         speedtest(*arguments(running, '--sessions', 3, '-d', '64k')).expect(0)
 
 
+def test_the_place_of_a_killed_client_is_free_again():
+    with programs.Refserver('--sessions', 1) as running:
+        with programs.Program(programs.SPEEDTEST, *arguments(running, '-d', '4k', '-n', 2,
+                                                             '-t', 60)) as program:
+            programs.wait_until(lambda: listing(running.port) is None, 'a session')
+            speedtest(*arguments(running, '-d', '64k')).expect_one_message(
+                CANNOT_RUN, 'no more sessions', '-1068')
+            program.process.kill()
+        programs.wait_until(lambda: listing(running.port) is not None, 'a free place')
+        speedtest(*arguments(running, '-d', '64k')).expect(0)
+
+
 @tap.cases({'0': '0', '257': '257', 'rubbish': 'two'})
 def test_usage(value):
     speedtest('-h', '127.0.0.1', '-s', 'bench', '-u', '', '--sessions', value).expect_one_message(

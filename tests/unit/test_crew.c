@@ -2,6 +2,7 @@
  * the n-th call can fail. */
 #include "unit.h"
 
+#include "base/clock.h"
 #include "bench/crew.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #define MOST 16
 
@@ -70,6 +72,16 @@ static bool meet(void *context, struct error *error)
            error_set(error, ERROR_AFP, (int32_t)worker->number, "worker %u", worker->number);
 }
 
+static bool do_nothing(void *worker, struct error *error)
+{
+    (void)worker;
+    (void)error;
+    return true;
+}
+
+/* In most tests nobody waits so long. */
+static const struct crew_care care = {do_nothing, 60 * NS_PER_S};
+
 static void workers_make(struct worker *workers, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -103,7 +115,7 @@ static void all_are_released_together(void **state)
         struct error error;
         create_from(0);
         workers_make(workers, counts[i]);
-        assert_true(crew_start(&crew, workers, counts[i], sizeof workers[0], &error));
+        assert_true(crew_start(&crew, workers, counts[i], sizeof workers[0], &care, &error));
         assert_int_equal(created, counts[i] == 1 ? 0 : counts[i]);
         for (unsigned number = 1; number <= 50; number++) {
             assert_true(step(crew, counts[i], &error));
@@ -139,7 +151,7 @@ static void the_first_error_wins(void **state)
                 workers[rows[i].failing[k]].fail_step = 2;
             }
         }
-        assert_true(crew_start(&crew, workers, 3, sizeof workers[0], &error));
+        assert_true(crew_start(&crew, workers, 3, sizeof workers[0], &care, &error));
         assert_true(step(crew, 3, &error));
         assert_int_equal(error.domain, ERROR_NONE);
         assert_false(step(crew, 3, &error));
@@ -159,7 +171,7 @@ static void one_alone_may_fail_too(void **state)
     struct worker worker = {.number = 7, .fail_step = 1};
     struct crew *crew = NULL;
     struct error error;
-    assert_true(crew_start(&crew, &worker, 1, sizeof worker, &error));
+    assert_true(crew_start(&crew, &worker, 1, sizeof worker, &care, &error));
     assert_false(step(crew, 1, &error));
     assert_string_equal(error.message, "worker 7");
     assert_true(step(crew, 1, &error));
@@ -175,7 +187,7 @@ static void a_crew_may_do_nothing(void **state)
         struct crew *crew = NULL;
         struct error error;
         create_from(0);
-        assert_true(crew_start(&crew, workers, counts[i], sizeof workers[0], &error));
+        assert_true(crew_start(&crew, workers, counts[i], sizeof workers[0], &care, &error));
         crew_end(crew);
     }
 }
@@ -190,7 +202,7 @@ static void a_thread_that_cannot_be_had(void **state)
         struct error error;
         create_from(k);
         workers_make(workers, 5);
-        assert_false(crew_start(&crew, workers, 5, sizeof workers[0], &error));
+        assert_false(crew_start(&crew, workers, 5, sizeof workers[0], &care, &error));
         assert_null(crew);
         check_error(&error, ERROR_SYSTEM, "cannot start a thread for each of 5 sessions: ");
         assert_int_equal(error.code, EAGAIN);
@@ -202,12 +214,113 @@ static void a_thread_that_cannot_be_had(void **state)
     create_from(0);
 }
 
+/* ---- Care for those who wait ---- */
+
+#define CARE_EVERY (10 * NS_PER_MS)
+
+struct patient {
+    unsigned number;
+    atomic_uint cared;
+    atomic_bool dies; /* under the care */
+    bool ran;
+    pthread_t thread;
+};
+
+static bool look_after(void *context, struct error *error)
+{
+    struct patient *patient = context;
+    patient->cared++;
+    patient->thread = pthread_self();
+    return !patient->dies || error_set(error, ERROR_CLOSED, 0, "patient %u died", patient->number);
+}
+
+/* Worker 0 takes long: until each of the others has been looked after three times. */
+static bool let_wait(void *context, struct error *error)
+{
+    struct patient *patient = context;
+    (void)error;
+    patient->ran = true;
+    if (patient->number == 0) {
+        for (unsigned i = 0; i < 2000 && (patient[1].cared < 3 || patient[2].cared < 3); i++) {
+            usleep(10000);
+        }
+    } else {
+        patient->thread = pthread_self();
+    }
+    return true;
+}
+
+static bool fail_at_once(void *context, struct error *error)
+{
+    return error_set(error, ERROR_AFP, -5000, "worker %u", ((struct patient *)context)->number);
+}
+
+static void a_worker_that_waits_is_looked_after(void **state)
+{
+    (void)state;
+    struct patient patients[3] = {{.number = 0}, {.number = 1}, {.number = 2}};
+    const struct crew_care often = {look_after, CARE_EVERY};
+    struct crew *crew = NULL;
+    struct error error;
+    create_from(0);
+    assert_true(crew_start(&crew, patients, 3, sizeof patients[0], &often, &error));
+    assert_true(crew_step(crew, let_wait, &error));
+    assert_true(patients[1].cared >= 3 && patients[2].cared >= 3);
+    /* Between two steps as well, also the one that was slow. */
+    for (unsigned i = 0; i < 2000 && patients[0].cared == 0; i++) {
+        usleep(10000);
+    }
+    assert_true(patients[0].cared > 0);
+    crew_end(crew);
+}
+
+static void a_worker_that_dies_waiting_fails_in_its_next_step(void **state)
+{
+    (void)state;
+    struct patient patients[3] = {{.number = 0}, {.number = 1}, {.number = 2}};
+    const struct crew_care often = {look_after, CARE_EVERY};
+    struct crew *crew = NULL;
+    struct error error;
+    create_from(0);
+    assert_true(crew_start(&crew, patients, 3, sizeof patients[0], &often, &error));
+    assert_true(crew_step(crew, let_wait, &error));
+    patients[1].dies = true;
+    usleep(20 * CARE_EVERY / NS_PER_US);
+    patients[1].ran = false;
+    assert_false(crew_step(crew, let_wait, &error));
+    assert_string_equal(error.message, "patient 1 died");
+    assert_false(patients[1].ran);
+    crew_end(crew);
+}
+
+/* What is outstanding after a failure is the clean-up's. */
+static void no_care_after_a_failure(void **state)
+{
+    (void)state;
+    struct patient patients[2] = {{.number = 0}, {.number = 1}};
+    const struct crew_care often = {look_after, CARE_EVERY};
+    struct crew *crew = NULL;
+    struct error error;
+    create_from(0);
+    assert_true(crew_start(&crew, patients, 2, sizeof patients[0], &often, &error));
+    assert_false(crew_step(crew, fail_at_once, &error));
+    unsigned before = patients[0].cared + patients[1].cared;
+    usleep(100000);
+    assert_int_equal(patients[0].cared + patients[1].cared, before);
+    crew_end(crew);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_are_released_together),   cmocka_unit_test(the_first_error_wins),
-        cmocka_unit_test(one_alone_may_fail_too),      cmocka_unit_test(a_crew_may_do_nothing),
+        cmocka_unit_test(all_are_released_together),
+        cmocka_unit_test(the_first_error_wins),
+        cmocka_unit_test(one_alone_may_fail_too),
+        cmocka_unit_test(a_crew_may_do_nothing),
         cmocka_unit_test(a_thread_that_cannot_be_had),
+        cmocka_unit_test(a_worker_that_waits_is_looked_after),
+        cmocka_unit_test(a_worker_that_dies_waiting_fails_in_its_next_step),
+        cmocka_unit_test(no_care_after_a_failure),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -226,6 +226,89 @@ static void start_and_stop(void **state)
     server_free(server);
 }
 
+#define CROWD 200
+
+/* The result of OpenSession on a new connection. */
+static int32_t try_session(struct peer *peer, uint16_t port)
+{
+    *peer = (struct peer){.socket = dial(port)};
+    peer_send(peer, DSI_OPEN_SESSION, 0, NULL, 0);
+    assert_true(peer_receive(peer));
+    return dsi_result(&peer->header);
+}
+
+static void *log_in_and_write(void *argument)
+{
+    static const char data[1000];
+    struct peer *peer = argument;
+    char create[60], open[60];
+    unsigned number = peer->request_id;
+    snprintf(create, sizeof create, "07 00 0001 00000002 02 03 '%03u'", number % 1000);
+    snprintf(open, sizeof open, "1a 00 0001 00000002 0000 0003 02 03 '%03u'", number % 1000);
+    expect(peer, "12 06 'AFP3.4' 0f 'No User Authent'", AFP_OK, "");
+    expect(peer, "18 00 0020 03 'one'", AFP_OK, "0020 0001");
+    expect(peer, create, AFP_OK, "");
+    expect(peer, open, AFP_OK, "0000 0001");
+    uint8_t write[20 + sizeof data] = {AFP_WRITE_EXT, 0, 0, 1};
+    for (unsigned i = 0; i < 10; i++) {
+        peer_send(peer, DSI_WRITE, 20, write, sizeof write);
+        assert_true(peer_receive(peer));
+        assert_int_equal(dsi_result(&peer->header), AFP_OK);
+        expect(peer, "3c 00 0001 0000000000000000 0000000000000010", AFP_OK, NULL);
+    }
+    return NULL;
+}
+
+/* As many as the limit, all at work; one more is refused; whoever goes, however, makes room. */
+static void a_crowd_up_to_the_limit(void **state)
+{
+    static struct peer crowd[CROWD], late;
+    pthread_t threads[CROWD], runner;
+    struct server *server;
+    struct error error;
+    struct linger abruptly = {.l_onoff = 1};
+    (void)state;
+    fixture_prepare(&fixture);
+    fixture.config.port = 0;
+    fixture.config.session_limit = CROWD;
+    assert_true(server_start(&server, &fixture.config, &error));
+    uint16_t port = server_port(server);
+    assert_int_equal(pthread_create(&runner, NULL, run_server, server), 0);
+    for (unsigned i = 0; i < CROWD; i++) {
+        assert_int_equal(try_session(&crowd[i], port), DSI_OK);
+        crowd[i].request_id = (uint16_t)(i + 1); /* also its number */
+    }
+    assert_int_equal(try_session(&late, port), DSI_NO_MORE_SESSIONS);
+    expect_end(&late);
+    close(late.socket);
+    for (unsigned i = 0; i < CROWD; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, log_in_and_write, &crowd[i]), 0);
+    }
+    for (unsigned i = 0; i < CROWD; i++) {
+        pthread_join(threads[i], NULL);
+    }
+    setsockopt(crowd[7].socket, SOL_SOCKET, SO_LINGER, &abruptly, sizeof abruptly);
+    close(crowd[7].socket);
+    int32_t result = DSI_NO_MORE_SESSIONS;
+    for (unsigned i = 0; i < 500 && result != DSI_OK; i++) {
+        result = try_session(&late, port);
+        if (result != DSI_OK) {
+            close(late.socket);
+            usleep(10000);
+        }
+    }
+    assert_int_equal(result, DSI_OK);
+    server_stop(server);
+    pthread_join(runner, NULL);
+    for (unsigned i = 0; i < CROWD; i++) {
+        if (i != 7) {
+            close(crowd[i].socket);
+        }
+    }
+    close(late.socket);
+    server_free(server);
+}
+
 static void configurations_that_are_refused(void **state)
 {
     struct server *server;
@@ -284,6 +367,7 @@ int main(void)
         {"cut_while_reading (memory)", cut_while_reading, NULL, NULL, "memory"},
         {"cut_while_reading (directory)", cut_while_reading, NULL, NULL, "directory"},
         cmocka_unit_test(start_and_stop),
+        cmocka_unit_test(a_crowd_up_to_the_limit),
         cmocka_unit_test(configurations_that_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
