@@ -5,6 +5,7 @@
 #include "server/server.h"
 #include "server/store.h"
 #include "tools/options.h"
+#include "tools/standard_streams.h"
 #include "uam/uam.h"
 
 #include <errno.h>
@@ -395,6 +396,7 @@ int main(int argc, char **argv)
     struct error error;
     enum options_outcome outcome;
     enum exit_status otherwise = EXIT_TEST_FAILED;
+    standard_streams_guard();
     bool done = options_parse(&program, argc, argv, &settings, &outcome, &error);
     if (done && outcome == OPTIONS_RUN) {
         otherwise = EXIT_CANNOT_RUN;

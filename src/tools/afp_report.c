@@ -3,6 +3,7 @@
 #include "report/comparison_report.h"
 #include "report/read_result.h"
 #include "tools/options.h"
+#include "tools/standard_streams.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -265,6 +266,7 @@ int main(int argc, char **argv)
     struct settings settings;
     struct error error;
     enum options_outcome outcome;
+    standard_streams_guard();
     signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error like a full disk */
     if (!parse(&settings, argc, argv, &outcome, &error)) {
         return options_report(&program, &error, EXIT_TEST_FAILED);

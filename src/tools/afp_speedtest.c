@@ -13,6 +13,7 @@
 #include "tools/progress.h"
 #include "tools/speedtest_sessions.h"
 #include "tools/speedtest_settings.h"
+#include "tools/standard_streams.h"
 #include "tools/trace.h"
 #include "version.h"
 
@@ -413,6 +414,7 @@ int main(int argc, char **argv)
     struct program program = {0};
     enum options_outcome outcome;
     struct error error;
+    standard_streams_guard();
     signal(SIGPIPE, SIG_IGN);
     if (!speedtest_settings_parse(&program.settings, argc, argv, &outcome, &error)) {
         return options_report(&speedtest_program, &error, EXIT_TEST_FAILED);
