@@ -47,7 +47,8 @@ static bool exchange_run(struct dsi_session *session, struct exchange *exchange,
                                   .block = {exchange->block, exchange->out.at},
                                   .reply = exchange->answer,
                                   .reply_capacity = sizeof exchange->answer,
-                                  .patient = patient};
+                                  .patient = patient,
+                                  .tag = exchange->block[0]};
     struct dsi_reply reply;
     if (!dsi_call(session, &request, &reply, error)) {
         return false;
@@ -712,6 +713,21 @@ bool afp_client_open_fork(struct afp_client *client, struct afp_place place, con
     *fork = reply.fork;
     *length = reply.parms.data_length;
     return wire_ok(&exchange.in) || malformed(client, &exchange, error);
+}
+
+bool afp_client_late_fork(struct afp_client *client, uint16_t *fork)
+{
+    struct dsi_reply late;
+    struct span payload;
+    if (!dsi_late_reply(client->session, &late, &payload) || late.tag != AFP_OPEN_FORK ||
+        late.result != AFP_OK) {
+        return false;
+    }
+    struct wire in = wire_decoder(payload.data, payload.size);
+    struct afp_open_fork_reply reply = {0};
+    afp_open_fork_reply(&in, &reply);
+    *fork = reply.fork;
+    return wire_ok(&in);
 }
 
 bool afp_client_close_fork(struct afp_client *client, uint16_t fork, struct error *error)

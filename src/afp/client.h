@@ -122,6 +122,10 @@ bool afp_client_entry(struct afp_client *client, struct afp_place place, uint32_
 /* Opens the data fork with the bits of enum afp_access; `length` is its length then. */
 bool afp_client_open_fork(struct afp_client *client, struct afp_place place, const char *name,
                           uint16_t access, uint16_t *fork, uint64_t *length, struct error *error);
+/* The fork that an interrupted afp_client_open_fork() opened after all, once dsi_settle() has seen
+ * the answer: somebody has to close it. */
+bool afp_client_late_fork(struct afp_client *client, uint16_t *fork);
+
 bool afp_client_close_fork(struct afp_client *client, uint16_t fork, struct error *error);
 bool afp_client_set_fork_length(struct afp_client *client, uint16_t fork, uint64_t length,
                                 struct error *error);

@@ -14,6 +14,9 @@
 /* Received beyond the current payload, so that the next header costs no call of its own. */
 #define AHEAD_BYTES 512
 
+/* Kept of the reply to a call that was given up. */
+#define LATE_BYTES 16
+
 enum slot_state { SLOT_FREE, SLOT_QUEUED, SLOT_SENT, SLOT_DONE };
 
 /* One outstanding request. */
@@ -83,6 +86,10 @@ struct dsi_session {
     uint16_t next_id;
     uint16_t slot_of_id[UINT16_MAX + 1];
     struct replay_entry replay[DSI_REPLAY_CACHE_SIZE];
+
+    uint8_t late[LATE_BYTES]; /* the reply buffer of a call that was given up */
+    struct dsi_reply late_reply;
+    bool late_arrived;
 
     uint8_t tickle[DSI_HEADER_SIZE];
     size_t tickle_left; /* bytes of a tickle that still have to leave */
@@ -681,13 +688,48 @@ size_t dsi_outstanding(const struct dsi_session *session)
     return session->outstanding;
 }
 
+/* After a call was given up: what still comes must not go to its buffer, which the caller may
+ * release. */
+static void redirect_late_replies(struct dsi_session *session)
+{
+    for (size_t i = 0; i < session->window; i++) {
+        struct slot *slot = &session->slots[i];
+        if (slot->state == SLOT_FREE) {
+            continue;
+        }
+        bool half = session->incoming.slot == i && session->incoming.header_have == DSI_HEADER_SIZE;
+        size_t have = half ? (size_t)session->incoming.have : 0;
+        have = have < slot->reply_capacity ? have : slot->reply_capacity;
+        memset(session->late, 0, sizeof session->late);
+        if (have > 0) {
+            memcpy(session->late, slot->reply, have < LATE_BYTES ? have : LATE_BYTES);
+        }
+        slot->reply = session->late;
+        slot->reply_capacity = LATE_BYTES;
+    }
+}
+
 bool dsi_call(struct dsi_session *session, const struct dsi_request *request,
               struct dsi_reply *reply, struct error *error)
 {
     if (session->outstanding > 0) {
         return error_set(error, ERROR_LIMIT, 0, "a single call while requests are outstanding");
     }
-    return dsi_submit(session, request, error) && dsi_reap(session, reply, error);
+    if (dsi_submit(session, request, error) && dsi_reap(session, reply, error)) {
+        return true;
+    }
+    redirect_late_replies(session);
+    return false;
+}
+
+bool dsi_late_reply(struct dsi_session *session, struct dsi_reply *reply, struct span *payload)
+{
+    bool arrived = session->late_arrived;
+    size_t size = session->late_reply.reply_length;
+    session->late_arrived = false;
+    *reply = session->late_reply;
+    *payload = (struct span){session->late, size < LATE_BYTES ? size : LATE_BYTES};
+    return arrived;
 }
 
 bool dsi_idle(struct dsi_session *session, uint64_t deadline_ns, int fd, bool *readable,
@@ -724,7 +766,12 @@ bool dsi_settle(struct dsi_session *session, uint64_t deadline_ns, struct error 
     while (session->outstanding > 0) {
         bool readable;
         if (session->done.first != NO_SLOT) {
-            slot_release(session, queue_pop(session, &session->done));
+            uint16_t index = queue_pop(session, &session->done);
+            if (session->slots[index].reply == session->late) {
+                session->late_reply = session->slots[index].result;
+                session->late_arrived = true;
+            }
+            slot_release(session, index);
         } else if (clock_now_ns() >= deadline_ns) {
             const char *what = awaited(session);
             die(session);

@@ -93,7 +93,8 @@ bool dsi_reap(struct dsi_session *session, struct dsi_reply *reply, struct error
 
 size_t dsi_outstanding(const struct dsi_session *session);
 
-/* Submits one request and waits for its reply; ERROR_LIMIT if anything else is outstanding. */
+/* Submits one request and waits for its reply; ERROR_LIMIT if anything else is outstanding. After a
+ * failure the reply buffer is the caller's again, whatever still comes. */
 bool dsi_call(struct dsi_session *session, const struct dsi_request *request,
               struct dsi_reply *reply, struct error *error);
 
@@ -106,6 +107,10 @@ bool dsi_idle(struct dsi_session *session, uint64_t deadline_ns, int fd, bool *r
  * until `deadline_ns` and dropped. False (and the session dead) if they do not come; a further
  * interrupt ends the wait as well. */
 bool dsi_settle(struct dsi_session *session, uint64_t deadline_ns, struct error *error);
+
+/* The reply to a dsi_call() that was interrupted, and the first bytes of its payload, if it came
+ * while the session settled; once. */
+bool dsi_late_reply(struct dsi_session *session, struct dsi_reply *reply, struct span *payload);
 
 /* Changes the timeout, as for cleaning up in a hurry; returns the one before. */
 uint64_t dsi_set_timeout(struct dsi_session *session, uint64_t timeout_ns);

@@ -391,6 +391,11 @@ static bool gone(const struct error *error)
 /* The steps of clean-up. Each notes in `cause` what went wrong, the last of it. */
 static void close_files(struct afp_target *afp, struct error *cause)
 {
+    uint16_t late;
+    if (afp_client_late_fork(afp->client, &late) && usable(afp)) {
+        bool closed = afp_client_close_fork(afp->client, late, cause);
+        (void)closed;
+    }
     for (size_t i = 0; i < FILE_LIMIT && usable(afp); i++) {
         /* A fork that the server lost needs no closing: a failure matters only if it ends the
          * session. */

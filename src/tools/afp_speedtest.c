@@ -145,12 +145,28 @@ static int report(struct program *program, const struct error *error, enum exit_
     return options_report(&speedtest_program, error, otherwise);
 }
 
+/* One that is interrupted begins again, in a hurry: a second interrupt ends that too. */
+static bool clean_up_target(struct program *program, struct target *target, bool hurry,
+                            struct error *error)
+{
+    bool done = target->ops->clean_up(target, hurry, error);
+    if (done || hurry || error->domain != ERROR_INTERRUPTED) {
+        return done;
+    }
+    interrupt_acknowledge(&program->interrupt);
+    if (target->ops->clean_up(target, true, error)) {
+        error_set(error, ERROR_INTERRUPTED, 0, "interrupted");
+    }
+    error->domain = ERROR_INTERRUPTED; /* whatever came of it */
+    return false;
+}
+
 static int clean_up(struct program *program, bool hurry, int status)
 {
     struct speedtest_sessions *sessions = &program->sessions;
     for (size_t i = 0; i < sessions->count; i++) {
         struct error error;
-        if (!sessions->targets[i]->ops->clean_up(sessions->targets[i], hurry, &error)) {
+        if (!clean_up_target(program, sessions->targets[i], hurry, &error)) {
             int later = report(program, &error, EXIT_TEST_FAILED);
             status = status == EXIT_DONE ? later : status;
         }

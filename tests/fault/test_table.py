@@ -16,48 +16,14 @@ from dataclasses import dataclass
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 
+import phases
 import programs
 import tap
 from peer import Peer
-from programs import CANNOT_RUN, DONE, TEST_FAILED, speedtest
+from phases import PHASES, TIMEOUT_S
+from programs import CANNOT_RUN, DONE, speedtest
 
 AT_ONCE = 8
-TIMEOUT_S = 1
-# 3 runs of 3 requests of 64 KiB, two at a time
-RUN = ('-n', 3, '-W', 0, '-d', '192k', '-q', 64, '-r', 2, '--timeout', TIMEOUT_S)
-
-
-@dataclass
-class Phase:
-    """A moment of a run: its request, what then runs, and how its failure shows."""
-
-    request: str
-    code: int                   # of the program
-    names: str                  # pattern that the message must have: what failed
-    test: str = 'Write'
-    rows: int = 0               # finished before
-    directory: bool = False     # the run's directory is on the server by then
-
-
-# the fill of a source is 3 writes; the second run's second chunk is the fifth request
-PHASES = {
-    'server info': Phase('DSIGetStatus', CANNOT_RUN, 'DSIGetStatus'),
-    'open session': Phase('DSIOpenSession', CANNOT_RUN, 'OpenSession'),
-    'login': Phase('FPLogin*', CANNOT_RUN, 'FPLogin|login as guest at 127'),
-    'open volume': Phase('FPOpenVol', CANNOT_RUN, "FPOpenVol|volume 'bench'"),
-    'make directory': Phase('FPCreateDir', TEST_FAILED, 'FPCreateDir'),
-    'make file': Phase('FPCreateFile', TEST_FAILED, 'FPCreateFile', directory=True),
-    'open file': Phase('FPOpenFork', TEST_FAILED, 'FPOpenFork', directory=True),
-    'read': Phase('FPReadExt#5', TEST_FAILED, '(read|FPReadExt) of 65536 bytes at offset',
-                  'Read', 1, True),
-    'write': Phase('FPWriteExt#5', TEST_FAILED, '(write|FPWriteExt) of 65536 bytes at offset',
-                   'Write', 1, True),
-    'copy': Phase('FPReadExt#5', TEST_FAILED, '(read|write|FP(Read|Write)Ext) of 65536 bytes at offset',
-                  'Copy', 1, True),
-    'server copy': Phase('FPCopyFile#2', TEST_FAILED, 'FPCopyFile', 'ServerCopy', 1, True),
-    'flush': Phase('FPFlushFork#2', TEST_FAILED, 'FPFlushFork', 'Write', 1, True),
-    'clean-up': Phase('FPDelete', TEST_FAILED, 'FPDelete', 'Write', 3, True),
-}
 BEFORE = ('server info', 'open session', 'login', 'open volume')
 TRANSFERS = ('read', 'write', 'copy')
 IN_TESTS = tuple(name for name in PHASES if name not in BEFORE)
@@ -136,8 +102,7 @@ def run_peer(fault, test):
 
 def run(port, test):
     started = time.monotonic()
-    result = speedtest('-h', '127.0.0.1', '-p', port, '-s', 'bench', '-u', '', '-f', test, *RUN,
-                       limit_s=30)
+    result = speedtest(*phases.arguments(port, test), limit_s=30)
     return Outcome(result, time.monotonic() - started, [])
 
 
@@ -146,8 +111,8 @@ SERVERS = {'refserver': run_refserver, 'peer': run_peer}
 
 def rows():
     for server in SERVERS:
-        for fault, (outcome, phases, pattern) in FAULTS.items():
-            for name in phases:
+        for fault, (outcome, names, pattern) in FAULTS.items():
+            for name in names:
                 if outcome != MUTE or name not in PATIENT:
                     yield f'{fault} at {name}, {server}', (server, fault, name, outcome, pattern)
 

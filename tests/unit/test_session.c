@@ -808,6 +808,50 @@ static void an_interrupt_leaves_the_session_usable(void **state)
     line_close(&line);
 }
 
+/* The caller of an interrupted call may have left its buffer: what comes late must not go there,
+ * be a part of it here already or not. */
+static void a_call_that_was_given_up_keeps_its_hands_off(void **state)
+{
+    static const char *const parts[][2] = {
+        {"", "01 02 0001 00000000 00000006 00000000 | 0800 0007 1234"},
+        {"01 02 0001 00000000", "00000006 00000000 | 0800 0007 1234"},
+        {"01 02 0001 00000000 00000006 00000000 | 0800 00", "07 1234"},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(parts); i++) {
+        struct line line;
+        struct dsi_reply reply;
+        struct span payload;
+        uint8_t buffer[32];
+        line_open(&line);
+        struct dsi_request request = {.command = DSI_COMMAND,
+                                      .block = {(const uint8_t *)"\x1a", 1},
+                                      .reply = buffer,
+                                      .reply_capacity = sizeof buffer,
+                                      .tag = 26};
+        peer_send(&line, parts[i][0]);
+        usleep(20000); /* so that it is there before the interrupt is looked at */
+        interrupt_now(&line);
+        assert_false(dsi_call(line.session, &request, &reply, &line.error));
+        check_error(&line.error, ERROR_INTERRUPTED, "");
+        assert_false(dsi_late_reply(line.session, &reply, &payload));
+        interrupt_acknowledge(&line.interrupt);
+        memset(buffer, 0x55, sizeof buffer);
+        peer_send(&line, parts[i][1]);
+        assert_true(dsi_settle(line.session, UINT64_MAX, &line.error));
+        for (size_t k = 0; k < sizeof buffer; k++) {
+            assert_int_equal(buffer[k], 0x55);
+        }
+        assert_true(dsi_late_reply(line.session, &reply, &payload));
+        assert_int_equal(reply.tag, 26);
+        assert_int_equal(reply.result, 0);
+        assert_int_equal(payload.size, 6);
+        assert_memory_equal(payload.data, "\x08\x00\x00\x07\x12\x34", 6);
+        assert_false(dsi_late_reply(line.session, &reply, &payload));
+        line_close(&line);
+    }
+}
+
 static void settling_gives_up(void **state)
 {
     (void)state;
@@ -963,6 +1007,7 @@ int main(void)
         cmocka_unit_test(tickles_when_nothing_was_sent),
         cmocka_unit_test(idles),
         cmocka_unit_test(an_interrupt_leaves_the_session_usable),
+        cmocka_unit_test(a_call_that_was_given_up_keeps_its_hands_off),
         cmocka_unit_test(settling_gives_up),
         cmocka_unit_test(settling_takes_back_what_is_unsent),
         cmocka_unit_test(ids_pass_by_what_the_replay_cache_knows),

@@ -1,0 +1,195 @@
+#!/usr/bin/python3
+"""What happens to the program itself: signals, being stopped, a wall clock that jumps, standard
+streams that are not there; and a volume that changes under it."""
+
+import concurrent.futures
+import os
+import pathlib
+import shutil
+import signal
+import sys
+import tempfile
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+
+import phases
+import programs
+import tap
+from peer import Peer
+from phases import PHASES
+from programs import CANNOT_RUN, DONE, INTERRUPTED, TEST_FAILED, speedtest
+
+AT_ONCE = 8
+
+
+def moment(phase):
+    """The request of a phase, and which of them."""
+    request, _hash, number = phase.request.partition('#')
+    return request, int(number or 1)
+
+
+def at_moment(phase, act):
+    """A run with a slow answer at the phase's request; `act` happens while it waits for that."""
+    with Peer(f'fault delay=0.3@{phase.request}') as peer:
+        with programs.Program(programs.SPEEDTEST,
+                              *phases.arguments(peer.port, phase.test)) as running:
+            peer.wait_for(*moment(phase))
+            act(running)
+            result = running.wait(15)
+        peer.finish()
+        return result, peer.server.in_root('bench')
+
+
+# ------------------------------------------------------------------------------------------ signals
+
+SIGNALS = {number.name: number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+
+
+def stop_for_a_while(running):
+    """For longer than the timeout; the answer comes meanwhile."""
+    running.interrupt(signal.SIGSTOP)
+    time.sleep(phases.TIMEOUT_S + 0.5)
+    running.interrupt(signal.SIGCONT)
+
+
+ACTS = {**{name: lambda running, number=number: running.interrupt(number)
+           for name, number in SIGNALS.items()},
+        'stopped and continued': stop_for_a_while}
+ROWS = {f'{act} at {name}': (act, name) for act in ACTS for name in PHASES}
+running_rows = {}
+
+
+def start():
+    pool = concurrent.futures.ThreadPoolExecutor(AT_ONCE)
+    for title, (act, name) in ROWS.items():
+        if not sys.argv[1:] or any(word in title for word in sys.argv[1:]):
+            running_rows[act, name] = pool.submit(at_moment, PHASES[name], ACTS[act])
+
+
+@tap.cases(ROWS)
+def test_row(act, name):
+    result, left = running_rows[act, name].result(100)
+    tap.equal(left, [], f'left on the volume: {result}')
+    rows = sum(len(test.rows) for test in result.tests())
+    if act in SIGNALS:
+        result.expect(INTERRUPTED)
+        assert result.err.count('\n') == 1, f'wanted one line: {result}'
+        tap.equal(rows, PHASES[name].rows, 'rows')
+    else:
+        result.expect(DONE)
+        tap.equal((result.err, rows), ('', 3), 'stderr, rows')
+
+
+# ----------------------------------------------------------------------------------- the wall clock
+
+def test_only_the_monotonic_clock_measures():
+    library = os.environ.get('AFPBENCH_CLOCK_STEPS') or programs.BIN_DIR.parents[1] / (
+        'tests/libclock_steps.so')
+    tap.require(os.path.exists(library), 'no tests/libclock_steps.so')
+    env = {'LD_PRELOAD': str(library), 'ASAN_OPTIONS': 'verify_asan_link_order=0'}
+    with Peer('fault delay=0.05@FPReadExt') as peer:
+        started = time.monotonic()
+        result = speedtest(*phases.arguments(peer.port, 'Read'), env=env).expect(DONE)
+        took_us = (time.monotonic() - started) * 1e6
+        rows = result.tests()[0].rows
+        tap.equal(len(rows), 3)
+        # three answers, one after the other
+        assert all(150e3 <= micros < took_us for _run, micros, _rate in rows), f'{result}'
+
+
+# ---------------------------------------------------------------------------------- standard streams
+
+# what is closed: (arguments, exit code)
+CLOSED = {'<&-': ([], DONE), '2>&-': ([], DONE), '>&-': ([], TEST_FAILED),
+          '<&- >&- 2>&-': ([], TEST_FAILED), '<&- with -i': (['-i'], TEST_FAILED),
+          '>&- with -c': (['-c'], TEST_FAILED), '>&- with -j -': (['-j', '-'], TEST_FAILED)}
+
+
+@tap.cases({name: (name, *row) for name, row in CLOSED.items()})
+def test_closed(name, more, code):
+    with Peer() as peer:
+        command = [programs.SPEEDTEST, *phases.arguments(peer.port, 'Write'), *more]
+        result = programs.run('/bin/sh', '-c', f'"$@" {name.partition(" with")[0]}', 'sh', *command)
+        assert result.code == code, f'wanted {code}: {result}'
+        peer.finish()
+        tap.equal(peer.server.in_root('bench'), [])
+        assert '2>' in name or code == DONE or result.err.count('\n') >= 1, f'silent: {result}'
+
+
+@tap.cases({name: name for name in ('afp_speedtest', 'afp_refserver', 'afp_report')})
+def test_help_without_stdout(name):
+    for where in ('>&-', '>/dev/full'):
+        result = programs.run('/bin/sh', '-c', f'"$0" --help {where}', programs.BIN_DIR / name)
+        assert (result.code, result.err.count('\n')) == (TEST_FAILED, 1), f'{where}: {result}'
+
+
+# -------------------------------------------------------------------------------- what OpenSession says
+
+# payload of the reply: (chunk that is used, or None where that is refused; pattern)
+OFFERS = {
+    'nothing': ('', 65536),
+    'another option first': ('020400000080000400008000', 32768),
+    'an option that nobody knows': ('ff0155000400008000', 32768),
+    'only an option that nobody knows': ('ff0155', 65536),
+    'an odd quantum': ('00040000fff1', 65521),
+    'a quantum of 4097': ('000400001001', 4097),
+    'a tiny quantum': ('000400000007', 7),
+    'the hugest quantum': ('0004ffffffff', 0xFFFFFFFF),
+    'a quantum of 0': ('000400000000', None),
+    'a quantum of two bytes': ('00020001', None),
+    'an option that is cut': ('0004', None),
+}
+
+
+@tap.cases({f'{name}, {server}': (server, *row) for name, row in OFFERS.items()
+            for server in ('refserver', 'peer')})
+def test_offer(server, payload, chunk):
+    fault = f'payload={payload}@DSIOpenSession'
+    with (Peer(f'fault {fault}') if server == 'peer'
+          else programs.Refserver('--fault', fault)) as running:
+        result = speedtest('-h', '127.0.0.1', '-p', running.port, '-s', 'bench', '-u', '', '-W', 0,
+                           '-d', '10007b', '-f', 'Read,Write,Copy,ServerCopy',
+                           '--sink', 'verify')
+        if chunk is None:
+            result.expect_one_message(CANNOT_RUN, '127.0.0.1', 'quantum of 0|malformed OpenSession')
+            return
+        result.expect(DONE)
+        tap.equal({test.quantum for test in result.tests()}, {chunk})
+
+
+# ------------------------------------------------------------------- a volume that goes under the program
+
+def between_runs(act):
+    """A run on a directory that a server serves; `act` is done to it after the first row."""
+    with tempfile.TemporaryDirectory() as directory:
+        volume = pathlib.Path(directory) / 'volume'
+        volume.mkdir()
+        with programs.Refserver('--volume', f'bench,path={volume}') as server:
+            with programs.Program(programs.SPEEDTEST, '-h', '127.0.0.1', '-p', server.port, '-s',
+                                  'bench', '-u', '', '-W', 0, '-n', 2, '-t', 1, '-y', '-d',
+                                  '4k') as program:
+                lines = [program.process.stdout.readline() for _ in range(3)]
+                act(volume)
+                result = program.wait(15)
+                result.out = ''.join(lines) + result.out
+        return result, sorted(path.name for path in volume.iterdir()) if volume.exists() else []
+
+
+def remove_files(volume):
+    for made in volume.iterdir():
+        shutil.rmtree(made)
+
+
+GONE = {'the directory': remove_files, 'the volume': shutil.rmtree}
+
+
+@tap.cases(GONE)
+def test_gone(act):
+    result, left = between_runs(act)
+    result.expect_one_message(TEST_FAILED, "'Destination'", 'ObjectNotFound', '-5018')
+    tap.equal([len(test.rows) for test in result.tests()], [1], 'rows')
+    tap.equal(left, [])
+
+
+tap.main(start)
