@@ -53,7 +53,7 @@ chroot "$root" afpd -d -F /etc/netatalk/afp.conf
 '''
 
 
-def _configuration(port, options, names):
+def _configuration(port, options, names, settings):
     lines = {
         'afp port': port,
         'afp listen': '127.0.0.1',
@@ -69,6 +69,7 @@ def _configuration(port, options, names):
         text += f'[{volume}]\npath = /srv/{volume}\n'
         if volume in names:
             text += f'volume name = {names[volume]}\n'
+        text += ''.join(f'{key} = {value}\n' for key, value in settings.get(volume, {}).items())
     return text
 
 
@@ -87,14 +88,15 @@ class Netatalk:
     """One running afpd with the volumes `VOLUMES`; `options` go to [Global] of afp.conf.
 
     `names` are what clients see of volumes whose names are not those of the sections, `users` more
-    names of the user, with the same password.
+    names of the user, with the same password, `settings` lines for the sections of volumes.
     """
 
-    def __init__(self, options=None, names=None, users=()):
+    def __init__(self, options=None, names=None, users=(), settings=None):
         self.root = find_root()
         for _ in range(3):      # the free port may be taken before afpd binds it
             self.port = free_port()
-            self._start(_configuration(self.port, options or {}, names or {}), users)
+            self._start(_configuration(self.port, options or {}, names or {}, settings or {}),
+                        users)
             if self._await_ready():
                 return
         raise AssertionError(f'afpd does not start:\n{self.log()}')
@@ -131,6 +133,11 @@ class Netatalk:
     def volume(self, name):
         """The volume's directory on the server's disk."""
         return self._inside(f'srv/{name}')
+
+    def run_inside(self, *command):
+        """Runs a program with the server's mounts; the volume `NAME` is at self.root/srv/NAME."""
+        subprocess.run(['nsenter', '--target', str(self.process.pid), '--mount', *command], check=True,
+                       stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
 
     def log(self):
         """What afpd logged and printed; kept when it is dead."""
