@@ -255,15 +255,26 @@ static bool fail_at_once(void *context, struct error *error)
     return error_set(error, ERROR_AFP, -5000, "worker %u", ((struct patient *)context)->number);
 }
 
-static void a_worker_that_waits_is_looked_after(void **state)
+/* A crew of patients with numbers, often looked after. */
+static struct crew *ward_open(struct patient *patients, size_t count)
 {
-    (void)state;
-    struct patient patients[3] = {{.number = 0}, {.number = 1}, {.number = 2}};
-    const struct crew_care often = {look_after, CARE_EVERY};
+    static const struct crew_care often = {look_after, CARE_EVERY};
     struct crew *crew = NULL;
     struct error error;
     create_from(0);
-    assert_true(crew_start(&crew, patients, 3, sizeof patients[0], &often, &error));
+    for (size_t i = 0; i < count; i++) {
+        patients[i] = (struct patient){.number = (unsigned)i};
+    }
+    assert_true(crew_start(&crew, patients, count, sizeof patients[0], &often, &error));
+    return crew;
+}
+
+static void a_worker_that_waits_is_looked_after(void **state)
+{
+    (void)state;
+    struct patient patients[3];
+    struct error error;
+    struct crew *crew = ward_open(patients, 3);
     assert_true(crew_step(crew, let_wait, &error));
     assert_true(patients[1].cared >= 3 && patients[2].cared >= 3);
     /* Between two steps as well, also the one that was slow. */
@@ -277,12 +288,9 @@ static void a_worker_that_waits_is_looked_after(void **state)
 static void a_worker_that_dies_waiting_fails_in_its_next_step(void **state)
 {
     (void)state;
-    struct patient patients[3] = {{.number = 0}, {.number = 1}, {.number = 2}};
-    const struct crew_care often = {look_after, CARE_EVERY};
-    struct crew *crew = NULL;
+    struct patient patients[3];
     struct error error;
-    create_from(0);
-    assert_true(crew_start(&crew, patients, 3, sizeof patients[0], &often, &error));
+    struct crew *crew = ward_open(patients, 3);
     assert_true(crew_step(crew, let_wait, &error));
     patients[1].dies = true;
     usleep(20 * CARE_EVERY / NS_PER_US);
@@ -297,12 +305,9 @@ static void a_worker_that_dies_waiting_fails_in_its_next_step(void **state)
 static void no_care_after_a_failure(void **state)
 {
     (void)state;
-    struct patient patients[2] = {{.number = 0}, {.number = 1}};
-    const struct crew_care often = {look_after, CARE_EVERY};
-    struct crew *crew = NULL;
+    struct patient patients[2];
     struct error error;
-    create_from(0);
-    assert_true(crew_start(&crew, patients, 2, sizeof patients[0], &often, &error));
+    struct crew *crew = ward_open(patients, 2);
     assert_false(crew_step(crew, fail_at_once, &error));
     unsigned before = patients[0].cared + patients[1].cared;
     usleep(100000);
