@@ -1,0 +1,40 @@
+/*
+ * calibration.h - what the link really is, measured before anything is labelled with its shape.
+ *
+ * The probes are plain TCP connections across the lab, not AFP: the round trip is the median of 200
+ * single-byte exchanges, the rate the payload of one bulk transfer in each direction after it has
+ * settled. calibration_judge() is a pure function.
+ */
+#ifndef AFPBENCH_NETLAB_CALIBRATION_H
+#define AFPBENCH_NETLAB_CALIBRATION_H
+
+#include "netlab/lab.h"
+#include "netlab/link.h"
+
+#define CALIBRATION_EXCHANGES 200
+
+struct calibration {
+    uint64_t rtt_ns; /* median */
+    uint64_t rtt_minimum_ns, rtt_p99_ns;
+    double goodput_bits_per_s[LINK_WAYS];
+    uint32_t segment_bytes; /* of the probe's connection */
+    uint64_t dropped;       /* packets during the probes */
+};
+
+bool calibration_measure(struct calibration *calibration, struct lab *lab, struct link *link,
+                         int interrupt_fd, struct error *error);
+
+enum calibration_verdict {
+    CALIBRATION_TRUE,     /* the link is what was asked for */
+    CALIBRATION_TOO_SLOW, /* the machine does not keep the rate: said in every label */
+    CALIBRATION_FALSE, /* wrong delay, or a rate above the one asked for: nothing may be labelled so
+                        */
+};
+
+/* The delay may be off by 10 % or 0.3 ms, the larger; the rate is kept within 1 %. Fills `error`
+ * with the figures unless the verdict is true. Jitter widens the delay's bound; with LOSS the rate
+ * is not judged from below. */
+enum calibration_verdict calibration_judge(const struct calibration *calibration,
+                                           const struct link_config *config, struct error *error);
+
+#endif
