@@ -52,11 +52,17 @@ static bool care(void *context, struct error *error)
 static bool prepare_step(void *context, struct error *error)
 {
     struct worker *worker = context;
-    struct target *target = worker->session->target;
     worker->counts = (struct sample_counts){.service = &worker->service};
     worker->service = (struct histogram){0};
-    return worker->workload->prepare(worker->session->context, worker->fresh, error) &&
-           target->ops->account(target, &worker->before, error);
+    return worker->workload->prepare(worker->session->context, worker->fresh, error);
+}
+
+/* A step of its own: what an observer waits before a run must not count as the target's waiting. */
+static bool account_before_step(void *context, struct error *error)
+{
+    struct worker *worker = context;
+    struct target *target = worker->session->target;
+    return target->ops->account(target, &worker->before, error);
 }
 
 /* The timed section: nothing but the workload lies between the two readings. */
@@ -77,7 +83,7 @@ static bool restore_step(void *context, struct error *error)
     return worker->workload->restore(worker->session->context, error);
 }
 
-static bool account_step(void *context, struct error *error)
+static bool account_after_step(void *context, struct error *error)
 {
     struct worker *worker = context;
     struct target *target = worker->session->target;
@@ -154,14 +160,17 @@ static bool run_once(struct measurement *measurement, uint32_t run, struct error
         measurement->workers[i].fresh = run == 0 || plan->fresh_files;
     }
     if (!crew_step(measurement->crew, prepare_step, error) ||
+        !observers_run_begin(measurement->observers, result_case, &sample, error) ||
+        !crew_step(measurement->crew, account_before_step, error) ||
         !crew_step(measurement->crew, timed_step, error) ||
-        !crew_step(measurement->crew, account_step, error)) {
+        !crew_step(measurement->crew, account_after_step, error)) {
         return false;
     }
     gather(measurement->workers, measurement->count, result_case, &sample);
     struct sample *kept = &result_case->samples[result_case->sample_count++];
     *kept = sample;
-    return observers_sample(measurement->observers, result_case, kept, error) &&
+    return observers_run_end(measurement->observers, result_case, kept, error) &&
+           observers_sample(measurement->observers, result_case, kept, error) &&
            crew_step(measurement->crew, restore_step, error);
 }
 

@@ -97,14 +97,41 @@ bool observers_begin(const struct observers *observers, const struct result_case
     return ok;
 }
 
+/* What is told of a run, where the observer wants it. */
+static bool tell(bool (*function)(void *, const struct result_case *, const struct sample *,
+                                  struct error *),
+                 const struct observer *observer, const struct result_case *result_case,
+                 const struct sample *sample, struct error *error)
+{
+    return function == NULL || function(observer->context, result_case, sample, error);
+}
+
+bool observers_run_begin(const struct observers *observers, const struct result_case *result_case,
+                         const struct sample *sample, struct error *error)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < observers->count; i++) {
+        ok = tell(observers->list[i].on_run_begin, &observers->list[i], result_case, sample, error);
+    }
+    return ok;
+}
+
+bool observers_run_end(const struct observers *observers, const struct result_case *result_case,
+                       const struct sample *sample, struct error *error)
+{
+    bool ok = true;
+    for (size_t i = 0; ok && i < observers->count; i++) {
+        ok = tell(observers->list[i].on_run_end, &observers->list[i], result_case, sample, error);
+    }
+    return ok;
+}
+
 bool observers_sample(const struct observers *observers, const struct result_case *result_case,
                       const struct sample *sample, struct error *error)
 {
     bool ok = true;
     for (size_t i = 0; ok && i < observers->count; i++) {
-        const struct observer *observer = &observers->list[i];
-        ok = observer->on_sample == NULL ||
-             observer->on_sample(observer->context, result_case, sample, error);
+        ok = tell(observers->list[i].on_sample, &observers->list[i], result_case, sample, error);
     }
     return ok;
 }

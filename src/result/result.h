@@ -170,12 +170,19 @@ const struct sample *result_measured(const struct result_case *result_case, size
 /* Durations of the measured samples, into `durations` (room for test.iterations). */
 size_t result_durations(const struct result_case *result_case, double *durations);
 
-/* Told in this order: begin, then progress and sample for each run, then end, for each case; finish
- * at last. Notes come at any time. Any function may be NULL. Those that write return false when
- * they cannot, which ends the run; end and finish reach all observers all the same, so that a full
- * disk under one report does not cost the other. */
+/* Told in this order: begin, then progress, run_begin, run_end and sample for each run, then end,
+ * for each case; finish at last. Notes come at any time. Any function may be NULL. Those that write
+ * return false when they cannot, which ends the run; end and finish reach all observers all the
+ * same, so that a full disk under one report does not cost the other. */
 struct observer {
     bool (*on_begin)(void *context, const struct result_case *result_case, struct error *error);
+    /* Close around the timed section, outside it: everything is prepared, nothing is undone yet, no
+     * thread but the caller's uses a target. May take its time. Of the sample only number, warmup
+     * and size_bytes are known before the run. */
+    bool (*on_run_begin)(void *context, const struct result_case *result_case,
+                         const struct sample *sample, struct error *error);
+    bool (*on_run_end)(void *context, const struct result_case *result_case,
+                       const struct sample *sample, struct error *error);
     bool (*on_sample)(void *context, const struct result_case *result_case,
                       const struct sample *sample, struct error *error);
     /* After the last run, or after the failure that is noted in the case. */
@@ -200,6 +207,10 @@ struct observers {
 void observers_add(struct observers *observers, const struct observer *observer);
 bool observers_begin(const struct observers *observers, const struct result_case *result_case,
                      struct error *error);
+bool observers_run_begin(const struct observers *observers, const struct result_case *result_case,
+                         const struct sample *sample, struct error *error);
+bool observers_run_end(const struct observers *observers, const struct result_case *result_case,
+                       const struct sample *sample, struct error *error);
 bool observers_sample(const struct observers *observers, const struct result_case *result_case,
                       const struct sample *sample, struct error *error);
 bool observers_end(const struct observers *observers, const struct result *result,

@@ -10,6 +10,7 @@
 #include "tools/embedded_server.h"
 #include "tools/environment.h"
 #include "tools/info.h"
+#include "tools/marks.h"
 #include "tools/progress.h"
 #include "tools/speedtest_sessions.h"
 #include "tools/speedtest_settings.h"
@@ -31,6 +32,7 @@ struct program {
     struct text_report text;
     struct csv_report csv;
     struct json_report json;
+    struct marks marks;
     struct observers observers;
     struct embedded_server embedded;
     struct speedtest_sessions sessions;
@@ -99,11 +101,18 @@ static void add_observers(struct program *program)
     struct observer report =
         settings->csv ? csv_observer(&program->csv) : text_observer(&program->text);
     struct observer json = json_observer(&program->json);
+    program->marks = (struct marks){.fd = (int)settings->mark_fd,
+                                    .sessions = &program->sessions,
+                                    .timeout_ns = settings->timeout_s * NS_PER_S};
+    struct observer marks = marks_observer(&program->marks);
     if (!json_only) {
         observers_add(&program->observers, &report);
     }
     if (settings->json_path != NULL) {
         observers_add(&program->observers, &json);
+    }
+    if (settings->mark) {
+        observers_add(&program->observers, &marks);
     }
 }
 
@@ -112,17 +121,13 @@ static void add_observers(struct program *program)
 /* Waits for a line on standard input, keeping every session alive in turn. */
 static bool await_enter(struct program *program, const char *test, struct error *error)
 {
-    struct speedtest_sessions *sessions = &program->sessions;
     fprintf(stderr, "Next: %s. Press Enter to start.\n", test);
-    for (size_t i = 0;; i = (i + 1) % sessions->count) {
-        struct target *target = sessions->targets[i];
+    for (;;) {
         bool readable;
         char c;
-        if (!target->ops->idle(target, clock_now_ns() + NS_PER_S, STDIN_FILENO, &readable, error)) {
+        if (!speedtest_sessions_await(&program->sessions, STDIN_FILENO, UINT64_MAX, &readable,
+                                      error)) {
             return false;
-        }
-        if (!readable) {
-            continue;
         }
         ssize_t got = read(STDIN_FILENO, &c, 1);
         if (got <= 0) {
@@ -432,7 +437,9 @@ int main(int argc, char **argv)
     struct error error;
     standard_streams_guard();
     signal(SIGPIPE, SIG_IGN);
-    if (!speedtest_settings_parse(&program.settings, argc, argv, &outcome, &error)) {
+    if (!speedtest_settings_parse(&program.settings, argc, argv, &outcome, &error) ||
+        (outcome == OPTIONS_RUN && program.settings.mark &&
+         !marks_check((int)program.settings.mark_fd, &error))) {
         return options_report(&speedtest_program, &error, EXIT_TEST_FAILED);
     }
     program.result.sweep = program.settings.sweep_count > 0;

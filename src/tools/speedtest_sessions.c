@@ -93,6 +93,21 @@ void speedtest_sessions_close(struct speedtest_sessions *sessions)
     sessions->count = 0;
 }
 
+bool speedtest_sessions_await(const struct speedtest_sessions *sessions, int fd,
+                              uint64_t deadline_ns, bool *readable, struct error *error)
+{
+    *readable = false;
+    for (size_t i = 0; !*readable && clock_now_ns() < deadline_ns; i = (i + 1) % sessions->count) {
+        struct target *target = sessions->targets[i];
+        uint64_t turn_ns = clock_now_ns() + NS_PER_S;
+        if (!target->ops->idle(target, turn_ns < deadline_ns ? turn_ns : deadline_ns, fd, readable,
+                               error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool speedtest_sessions_busy(const struct speedtest_sessions *sessions)
 {
     for (size_t i = 0; i < sessions->count; i++) {

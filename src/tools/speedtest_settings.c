@@ -206,6 +206,20 @@ static bool set_refserver(void *context, const struct option_row *row, const cha
                      value);
 }
 
+static bool set_mark(void *context, const struct option_row *row, const char *value,
+                     struct error *error)
+{
+    (void)row;
+    struct speedtest_settings *settings = context;
+    uint64_t fd;
+    if (!parse_unsigned(value, "--mark-fd", 0, INT32_MAX, &fd, error)) {
+        return false;
+    }
+    settings->mark = true;
+    settings->mark_fd = (uint32_t)fd;
+    return true;
+}
+
 /* ---- The table ---- */
 
 #define FIELD(name)        .offset = offsetof(struct speedtest_settings, name)
@@ -248,6 +262,8 @@ static const struct option_row rows[] = {
     {0, "info", NULL, "print what the server says of itself, and exit", FLAG(info)},
     {'j', "json", "FILE", "result document, beside text or CSV; '-' is stdout", TEXT(json_path)},
     {'L', "posix", NULL, "POSIX calls on the directories -s and -S instead of AFP", FLAG(posix)},
+    {0, "mark-fd", "N", "tell descriptor N of each run's begin and end, and await its answers",
+     CALL(set_mark)},
     {'n', "iterations", "N", "measured runs of each test (default: 1)",
      NUMBER(iterations, 1, 1000000)},
     {'p', "port", "PORT", "1 to 65535 (default: 548)", NUMBER(port, 1, 65535)},

@@ -59,6 +59,8 @@ struct speedtest_settings {
     const char *json_path; /* NULL: none; "-": stdout */
     /* how */
     uint32_t timeout_s;
+    bool mark; /* --mark-fd is given */
+    uint32_t mark_fd;
     bool interactive;
     bool verbose;
     bool very_verbose;

@@ -1,0 +1,198 @@
+#!/usr/bin/python3
+"""--mark-fd: what afp_speedtest tells of its runs, and that it waits for the answers."""
+
+import contextlib
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+
+import programs
+import results
+import tap
+from programs import DONE, INTERRUPTED, SPEEDTEST, TEST_FAILED, USAGE
+
+FOUR = ('-f', 'Read,Write,Copy,ServerCopy')
+FIELDS = ('bytes', 'read', 'write', 'flush', 'server_copy', 'runts', 'round_trips', 'duration_ns')
+
+
+class Marked:
+    """afp_speedtest with one end of a socket pair as descriptor 9; ours is `near`."""
+
+    def __init__(self, *arguments):
+        self.near, self.far = socket.socketpair()
+        self.near.settimeout(20)
+        argv = [str(SPEEDTEST), '--refserver', '--mark-fd', '9', *map(str, arguments)]
+        far = self.far.fileno()
+        self.process = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, pass_fds=[9], preexec_fn=lambda: os.dup2(far, 9, inheritable=True),
+            env=programs.environment())
+        self.argv = argv
+        self.far.close()
+        self.lines = self.near.makefile('r', encoding='ascii')
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_exception):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
+        self.lines.close()
+        self.near.close()
+
+    def answer(self, text='\n'):
+        self.near.sendall(text.encode())
+
+    def wait(self):
+        out, err = self.process.communicate(timeout=30)
+        return programs.Result(self.argv, self.process.returncode, out,
+                               programs.ABOUT_THE_MACHINE.sub('', err))
+
+
+@contextlib.contextmanager
+def answered(*arguments):
+    """A run all of whose marks are answered; gives the result and the marks."""
+    with Marked(*arguments) as running:
+        marks = []
+
+        def serve():
+            for line in running.lines:
+                marks.append(line)
+                running.answer('go on\n')
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        result = running.wait()
+        thread.join(10)
+        yield result.expect(DONE), marks
+
+
+def parse(marks):
+    """Pairs of marks, strictly: [test, size, number, kind] and what the end says."""
+    assert len(marks) % 2 == 0, marks
+    pairs = []
+    for begin, end in zip(marks[::2], marks[1::2]):
+        assert begin.endswith('\n') and end.endswith('\n'), (begin, end)
+        begin, end = begin[:-1].split(' '), end[:-1].split(' ')
+        tap.equal((begin[0], end[0]), ('begin', 'end'))
+        tap.equal((len(begin), len(end)), (5, 5 + len(FIELDS)))
+        tap.equal(end[1:5], begin[1:5], 'of the same run')
+        pairs.append((begin[1:], dict(zip(FIELDS, map(int, end[5:])))))
+    return pairs
+
+
+@tap.cases({'one size': ('-d', '64k'), 'a sweep': ('-z', '4k,64k'), 'a small quantum': (
+    '-d', '100k', '-q', 64), 'three outstanding': ('-d', '1M', '-q', 64, '-r', 3)})
+def test_marks_are_the_rows(*more):
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory, 'result.json')
+        with answered('-c', '-j', path, *FOUR, '-n', 2, '-W', 1, *more) as (result, marks):
+            pairs = parse(marks)
+        document = results.load(path)
+    tap.equal(result.err, '')
+    rows, _sections = results.parse_csv(result.out)
+    measured = [pair for pair in pairs if pair[0][3] == 'measured']
+    tap.equal([(run[0], run[2]) for run, _end in measured],
+              [(row[0], row[1]) for row in rows if row[1]], 'tests and iterations')
+    samples = [(case, sample) for case in document['cases'] for sample in case['samples']]
+    tap.equal([run for run, _end in pairs],
+              [[case['test'], str(case['size_bytes']), str(sample['number']),
+                'warmup' if sample['warmup'] else 'measured'] for case, sample in samples])
+    for (_run, end), (_case, sample) in zip(pairs, samples):
+        tap.equal(end, {'bytes': sample['payload_bytes'], **sample['requests'],
+                        'runts': sample['runt_requests'], 'round_trips': sample['round_trips'],
+                        'duration_ns': sample['duration_ns']})
+
+
+def test_requests_by_hand():
+    """100 KiB in requests of 64 KiB: a full one and a runt each time; Write flushes."""
+    with answered(*FOUR, '-d', '100k', '-q', 64, '-W', 0) as (_result, marks):
+        ends = [{key: value for key, value in end.items() if key != 'duration_ns'}
+                for _run, end in parse(marks)]
+    wanted = [(102400, 2, 0, 0, 0, 1, 2), (102400, 0, 2, 1, 0, 1, 3), (102400, 2, 2, 0, 0, 2, 4),
+              (102400, 0, 0, 0, 1, 0, 1)]
+    tap.equal(ends, [dict(zip(FIELDS, row)) for row in wanted])
+
+
+def test_sessions_mark_once():
+    with answered('-f', 'Write', '-d', '64k', '-n', 2, '-W', 0, '--sessions', 3) as (_result, marks):
+        pairs = parse(marks)
+    tap.equal([run for run, _end in pairs], [['Write', '65536', str(n), 'measured']
+                                             for n in (1, 2)])
+    tap.equal([(end['bytes'], end['write'], end['flush']) for _run, end in pairs],
+              [(3 * 65536, 3, 3)] * 2)
+
+
+def test_waiting_is_not_timed():
+    """Answers that take 0.3 s each: the run itself, on loopback, must not show them."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory, 'result.json')
+        with Marked('-f', 'Read', '-d', '4k', '-W', 0, '-j', path) as running:
+            tap.equal(running.lines.readline(), 'begin Read 4096 1 measured\n')
+            time.sleep(0.5)
+            assert running.process.poll() is None, 'it did not wait'
+            running.answer()
+            end = running.lines.readline()
+            time.sleep(0.5)
+            assert running.process.poll() is None, 'it did not wait'
+            running.answer()
+            running.wait().expect(DONE)
+        sample, = results.load(path)['cases'][0]['samples']
+    tap.equal(int(end.split()[-1]), sample['duration_ns'])
+    assert sample['duration_ns'] < 400e6, 'the wait is in the timing'
+    assert sample['waited_ns'] < 400e6, 'the wait counts as waiting for the server'
+
+
+@tap.cases({'begin': 1, 'end': 2})
+def test_no_answer(marks):
+    with Marked('-f', 'Write', '-d', '4k', '--timeout', 1) as running:
+        for _ in range(marks - 1):
+            running.lines.readline()
+            running.answer()
+        running.wait().expect_one_message(TEST_FAILED, r'no answer to a mark.*--timeout')
+
+
+@tap.cases({'begin': 1, 'end': 2})
+def test_other_side_closed(marks):
+    with Marked('-f', 'Write', '-d', '4k') as running:
+        for _ in range(marks - 1):
+            running.lines.readline()
+            running.answer()
+        running.lines.readline()
+        running.near.shutdown(socket.SHUT_RDWR)
+        running.wait().expect_one_message(TEST_FAILED, 'mark-fd 9: the other side closed it')
+
+
+def test_interrupted_while_waiting():
+    with Marked('-f', 'Write', '-d', '4k') as running:
+        running.lines.readline()
+        running.process.send_signal(signal.SIGINT)
+        running.wait().expect_one_message(INTERRUPTED)
+
+
+@tap.cases({'closed': ('9', 'no such descriptor'), 'negative': ('-1', 'mark-fd'),
+            'no number': ('9x', 'mark-fd'), 'too large': ('4294967296', 'mark-fd'),
+            'read only': ('0', 'readable and writable')})
+def test_bad_descriptors(fd, message):
+    """Known before anything is made: a server that nobody answers would take longer."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory, 'result.json')
+        programs.speedtest('--refserver', '--mark-fd', fd, '-j', path, text='') \
+            .expect_one_message(USAGE, message)
+        tap.equal(list(path.parent.iterdir()), [])
+
+
+def test_probe():
+    """How others find out whether a program has the option."""
+    programs.speedtest('--mark-fd', 3, '--version').expect(DONE)
+
+
+tap.main()
