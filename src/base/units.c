@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -28,24 +29,6 @@ bool parse_unsigned(const char *text, const char *what, uint64_t minimum, uint64
     }
     *value = result;
     return true;
-}
-
-/* The bytes that a suffix counts; 0 if it is none of ours. */
-static uint64_t suffix_unit(const char *suffix, uint64_t default_unit)
-{
-    static const struct {
-        char letter;
-        uint64_t unit;
-    } suffixes[] = {{'b', 1}, {'k', KIB}, {'m', MIB}, {'g', GIB}, {'t', GIB * 1024}};
-    if (*suffix == '\0') {
-        return default_unit;
-    }
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        if (tolower((unsigned char)suffix[0]) == suffixes[i].letter && suffix[1] == '\0') {
-            return suffixes[i].unit;
-        }
-    }
-    return 0;
 }
 
 /* Digits with an optional fraction, as whole = value × 10^decimals. False past 18 digits. */
@@ -74,18 +57,36 @@ static bool decimal(const char **text, uint64_t *value, uint64_t *divisor)
     return digits > 0;
 }
 
+bool parse_in_units(const char *text, const struct unit *units, size_t unit_count, uint64_t minimum,
+                    uint64_t maximum, uint64_t *value)
+{
+    const char *at = text;
+    uint64_t number;
+    uint64_t divisor;
+    if (!decimal(&at, &number, &divisor)) {
+        return false;
+    }
+    for (size_t i = 0; i < unit_count; i++) {
+        if (strcasecmp(at, units[i].name) == 0) {
+            wide whole = (wide)number * units[i].factor / divisor;
+            if (whole < minimum || whole > maximum) {
+                return false;
+            }
+            *value = (uint64_t)whole;
+            return true;
+        }
+    }
+    return false;
+}
+
 bool parse_size(const char *text, const char *what, uint64_t unit, uint64_t minimum,
                 uint64_t maximum, uint64_t *size_bytes, struct error *error)
 {
-    const char *at = text;
-    uint64_t value;
-    uint64_t divisor;
-    if (decimal(&at, &value, &divisor)) {
-        wide bytes = (wide)value * suffix_unit(at, unit) / divisor;
-        if (suffix_unit(at, unit) != 0 && bytes >= minimum && bytes <= maximum) {
-            *size_bytes = (uint64_t)bytes;
-            return true;
-        }
+    const struct unit units[] = {
+        {"", unit}, {"b", 1}, {"k", KIB}, {"m", MIB}, {"g", GIB}, {"t", GIB * 1024},
+    };
+    if (parse_in_units(text, units, sizeof units / sizeof units[0], minimum, maximum, size_bytes)) {
+        return true;
     }
     char least[SIZE_TEXT_LENGTH];
     char most[SIZE_TEXT_LENGTH];

@@ -20,6 +20,16 @@
 bool parse_unsigned(const char *text, const char *what, uint64_t minimum, uint64_t maximum,
                     uint64_t *value, struct error *error);
 
+/* A decimal number with an optional fraction, then the name of one of the units (any case; "" is a
+ * bare number): value × factor, what is left of one dropped. False if it is something else or not
+ * within [minimum, maximum]. */
+struct unit {
+    const char *name;
+    uint64_t factor;
+};
+bool parse_in_units(const char *text, const struct unit *units, size_t unit_count, uint64_t minimum,
+                    uint64_t maximum, uint64_t *value);
+
 /* A size: decimal digits with an optional fraction and an optional suffix b, k, M, G or T (binary,
  * any case); without a suffix the number counts `unit` bytes. Fractions of a byte are dropped. */
 bool parse_size(const char *text, const char *what, uint64_t unit, uint64_t minimum,

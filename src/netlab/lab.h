@@ -23,6 +23,7 @@ enum lab_side { LAB_CLIENT, LAB_SERVER, LAB_SIDES, LAB_MIDDLE = LAB_SIDES };
 
 #define LAB_CLIENT_ADDRESS "10.99.0.2"
 #define LAB_SERVER_ADDRESS "10.99.0.1"
+#define LAB_INTERFACE      "link" /* the name of the link's end, on the client as on the server */
 
 struct lab_config {
     uint32_t mtu;
@@ -49,10 +50,16 @@ struct lab {
 bool lab_up(struct lab *lab, const struct lab_config *config, struct error *error);
 void lab_down(struct lab *lab);
 
-/* What back ends need: a pair of virtual interfaces with one end on each given place, named there;
- * `lab_connect` gives an end its address, MTU, neighbour, route and brings it up. */
+/* What back ends need: a pair of virtual interfaces with one end on each given place, named there.
+ * Those on the two sides are called LAB_INTERFACE. Both have the lab's MTU; an end in the middle is
+ * up when this returns, without IPv6 and without an address. */
 bool lab_make_pair(struct lab *lab, enum lab_side first_side, const char *first,
                    enum lab_side second_side, const char *second, struct error *error);
+/* Removes a pair by one of its ends. */
+bool lab_remove_pair(struct lab *lab, enum lab_side side, const char *name, struct error *error);
+
+/* After link_up(): gives LAB_INTERFACE of both sides its address, MTU, permanent neighbour and
+ * route, and brings it up. */
 bool lab_connect(struct lab *lab, const struct lab_config *config, struct error *error);
 
 /* Runs `visit` on a side, on the calling thread; comes back whatever it returns. */

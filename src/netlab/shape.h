@@ -28,19 +28,21 @@ struct link_shape {
     uint64_t queue_bytes;     /* line bytes that may wait to leave; 0: no bound */
 };
 
-/* "10gbit", "100mbit", "1.5mbit", "12500kbps" (bytes per second), "1gibit"; a bare number is bit/s.
- */
+/* "10gbit", "100mbit", "1.5mbit", "12500kbps" (bytes per second), "1gibit"; a bare number is bit/s;
+ * 1 kbit to 1 tbit. */
 bool link_parse_rate(const char *text, const char *key, uint64_t *rate_bits_per_s,
                      struct error *error);
 
 /* "2ms", "500us", "1s", "100ns"; a bare number is microseconds; 0 to 10 s. */
 bool link_parse_time(const char *text, const char *key, uint64_t *time_ns, struct error *error);
 
-/* "1%", "0.05%", "0"; 0 to 100 %. */
+/* "1%", "0.05%", "0"; a bare number is in percent; 0 to 100 %, in steps of 0.0001 %. */
 bool link_parse_loss(const char *text, const char *key, uint32_t *loss_ppm, struct error *error);
 
-/* A queue that holds what is in flight (rate × delay) and `requests` whole quanta, with margin: in
- * line bytes. No packet is dropped that the link did not mean to lose. */
+/* A queue in which no packet is dropped that the link did not mean to lose, in line bytes: twice
+ * what is in flight and `requests` whole quanta in a round trip, and LINK_QUEUE_MARGIN for
+ * connections that send as much as their windows let them. */
+#define LINK_QUEUE_MARGIN (UINT64_C(16) << 20)
 uint64_t link_queue_bytes(uint64_t rate_bits_per_s, uint64_t delay_ns, uint64_t quantum_bytes,
                           uint32_t requests);
 
