@@ -36,7 +36,7 @@ static bool on_begin(void *context, const struct result_case *result_case, struc
     struct csv_report *csv = context;
     (void)result_case;
     if (!csv->header_written) {
-        fputs("test_name,iteration,file_size_mb,microseconds,throughput_mbs\n", csv->out);
+        fputs(CSV_RUN_HEADER "\n", csv->out);
         csv->header_written = true;
     }
     return written(csv->out, error);
@@ -110,11 +110,7 @@ static bool write_summary_row(FILE *out, const struct result_case *result_case, 
 static bool write_summary_block(FILE *out, const struct result *result, const char *name,
                                 struct error *error)
 {
-    fprintf(out,
-            "\n# File Size Performance Summary for %s\n"
-            "file_size_bytes,file_size_mb,mean_throughput_mbs,median_throughput_mbs,"
-            "min_throughput_mbs,max_throughput_mbs,stddev_ms,mean_time_ms\n",
-            name);
+    fprintf(out, "\n" CSV_SUMMARY_TITLE "%s\n" CSV_SUMMARY_HEADER "\n", name);
     for (size_t i = 0; i < result->case_count; i++) {
         if (strcmp(result->cases[i]->test.name, name) == 0 &&
             !write_summary_row(out, result->cases[i], error)) {
@@ -129,7 +125,7 @@ static void write_tcp_block(FILE *out, const struct result *result)
     struct tcp_row rows[TCP_ROW_LIMIT];
     size_t count = tcp_rows(result, rows);
     if (count > 0) {
-        fputs("\n# TCP Metrics Evolution Summary\nmetric,initial,final,delta\n", out);
+        fputs("\n" CSV_TCP_TITLE "\n" CSV_TCP_HEADER "\n", out);
     }
     for (size_t i = 0; i < count; i++) {
         char initial[SCALED_TEXT_LENGTH];

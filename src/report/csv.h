@@ -14,6 +14,15 @@
 
 #include <stdio.h>
 
+/* The lines that are the same in every file, for those that read or join them. */
+#define CSV_RUN_HEADER    "test_name,iteration,file_size_mb,microseconds,throughput_mbs"
+#define CSV_SUMMARY_TITLE "# File Size Performance Summary for " /* and the test's name */
+#define CSV_SUMMARY_HEADER                                                                         \
+    "file_size_bytes,file_size_mb,mean_throughput_mbs,median_throughput_mbs,"                      \
+    "min_throughput_mbs,max_throughput_mbs,stddev_ms,mean_time_ms"
+#define CSV_TCP_TITLE  "# TCP Metrics Evolution Summary"
+#define CSV_TCP_HEADER "metric,initial,final,delta"
+
 struct csv_report {
     FILE *out; /* the caller's */
     bool header_written;

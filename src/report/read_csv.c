@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/units.h"
+#include "report/csv.h"
 #include "report/read_internal.h"
 
 #include <inttypes.h>
@@ -16,14 +17,7 @@
 #define LARGEST_MICROSECONDS (UINT64_C(1) << 50) /* 35 years */
 #define LARGEST_MIB          (UINT64_C(1) << 30)
 
-static const char run_header[] = "test_name,iteration,file_size_mb,microseconds,throughput_mbs";
-static const char summary_title[] = "# File Size Performance Summary for ";
-static const char tcp_header[] = "metric,initial,final,delta";
-
-/* Netatalk up to 4.5.1 lacks the first column. */
-static const char exact_summary_header[] =
-    "file_size_bytes,file_size_mb,mean_throughput_mbs,median_throughput_mbs,min_throughput_mbs,"
-    "max_throughput_mbs,stddev_ms,mean_time_ms";
+/* Netatalk up to 4.5.1 lacks the first column of CSV_SUMMARY_HEADER. */
 static const char short_summary_header[] =
     "file_size_mb,mean_throughput_mbs,median_throughput_mbs,min_throughput_mbs,"
     "max_throughput_mbs,stddev_ms,mean_time_ms";
@@ -325,10 +319,10 @@ static const struct {
                  struct error *error);
 } sections[] = {
     [SECTION_NONE] = {NULL, 0, read_stray_row},
-    [SECTION_RUNS] = {run_header, 5, read_run_row},
-    [SECTION_EXACT_SUMMARY] = {exact_summary_header, 8, read_exact_row},
+    [SECTION_RUNS] = {CSV_RUN_HEADER, 5, read_run_row},
+    [SECTION_EXACT_SUMMARY] = {CSV_SUMMARY_HEADER, 8, read_exact_row},
     [SECTION_SHORT_SUMMARY] = {short_summary_header, 7, read_short_row},
-    [SECTION_TCP] = {tcp_header, 4, read_tcp_row},
+    [SECTION_TCP] = {CSV_TCP_HEADER, 4, read_tcp_row},
 };
 
 static bool begins_section(struct csv_reader *reader, struct piece line)
@@ -438,7 +432,7 @@ static bool has_line(const struct input *input, const char *text, bool whole)
 static bool recognises_csv(const struct input *input)
 {
     struct piece all = {input->bytes, input->size};
-    return piece_begins(all, run_header) && !has_line(input, short_summary_header, true);
+    return piece_begins(all, CSV_RUN_HEADER) && !has_line(input, short_summary_header, true);
 }
 
 static bool read_strict(const struct input *input, struct stored_result *result,
@@ -449,7 +443,7 @@ static bool read_strict(const struct input *input, struct stored_result *result,
 
 static bool recognises_netatalk(const struct input *input)
 {
-    return has_line(input, run_header, true);
+    return has_line(input, CSV_RUN_HEADER, true);
 }
 
 static bool read_tolerant(const struct input *input, struct stored_result *result,
@@ -461,7 +455,7 @@ static bool read_tolerant(const struct input *input, struct stored_result *resul
 /* Summaries alone: of the test program for latency, or of a log that lost its single rows. */
 static bool recognises_summaries(const struct input *input)
 {
-    return has_line(input, "Test,Time_ms", false) || has_line(input, summary_title, false);
+    return has_line(input, "Test,Time_ms", false) || has_line(input, CSV_SUMMARY_TITLE, false);
 }
 
 static bool refuse_summaries(const struct input *input, struct stored_result *result,

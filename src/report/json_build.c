@@ -1,0 +1,123 @@
+#include "report/json_build.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+void json_set(struct json_builder *builder, json_t *object, const char *key, json_t *value)
+{
+    if (json_object_set_new(object, key, value) < 0) {
+        builder->failed = true;
+    }
+}
+
+void json_append(struct json_builder *builder, json_t *array, json_t *value)
+{
+    if (json_array_append_new(array, value) < 0) {
+        builder->failed = true;
+    }
+}
+
+json_t *json_count(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+json_t *json_real_or_null(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+json_t *json_text(const char *value)
+{
+    json_t *string = value != NULL ? json_string(value) : json_null();
+    if (string != NULL) {
+        return string;
+    }
+    char replaced[256];
+    size_t length = strnlen(value, sizeof replaced - 1);
+    for (size_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)value[i];
+        replaced[i] = c < 0x80 ? (char)c : '?';
+    }
+    replaced[length] = '\0';
+    return json_string(replaced);
+}
+
+json_t *json_tcp_snapshot(struct json_builder *builder, const struct tcp_snapshot *snapshot)
+{
+    if (snapshot->length == 0) {
+        return json_null();
+    }
+    json_t *object = json_object();
+    json_set(builder, object, "send_buffer_bytes", json_count(snapshot->send_buffer_bytes));
+    json_set(builder, object, "receive_buffer_bytes", json_count(snapshot->receive_buffer_bytes));
+    json_set(builder, object, "segment_bytes", json_count(snapshot->segment_bytes));
+    json_set(builder, object, "congestion_control", json_text(snapshot->congestion_control));
+    for (size_t i = 0; i < tcp_field_count; i++) {
+        uint64_t value;
+        if (tcp_snapshot_value(snapshot, i, &value)) {
+            /* Rates without a limit are all ones in the kernel. */
+            json_set(builder, object, tcp_fields[i].name,
+                     value <= INT64_MAX ? json_count(value) : json_null());
+        }
+    }
+    return object;
+}
+
+/* ---- Files ---- */
+
+bool json_write(const json_t *document, FILE *out, const char *path, struct error *error)
+{
+    bool ok = json_dumpf(document, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15)) == 0;
+    ok = fputc('\n', out) != EOF && ok;
+    if (!ok || fflush(out) != 0 || ferror(out)) {
+        return error_set_errno(error, errno, "cannot write the results to '%s'", path);
+    }
+    return true;
+}
+
+/* A rename would put a file in the place of a device, and cannot replace a directory. */
+static bool may_replace(const char *path, struct error *error)
+{
+    struct stat status;
+    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        return error_set(error, ERROR_LIMIT, 0,
+                         "cannot write '%s': it is no regular file; '-' is stdout", path);
+    }
+    return true;
+}
+
+/* Under a third name until it is whole: a run may be killed while it writes. */
+bool json_write_file(const json_t *document, const char *path, bool finished, struct error *error)
+{
+    char part[4096];
+    char fresh[4096];
+    snprintf(part, sizeof part, "%s.part", path);
+    int length = snprintf(fresh, sizeof fresh, "%s.part.new", path);
+    if (length < 0 || (size_t)length >= sizeof fresh) {
+        return error_set(error, ERROR_LIMIT, 0, "the name '%s' is too long", path);
+    }
+    if (!may_replace(path, error)) {
+        return false;
+    }
+    FILE *out = fopen(fresh, "we");
+    if (out == NULL) {
+        return error_set_errno(error, errno, "cannot write '%s'", fresh);
+    }
+    bool ok = json_write(document, out, fresh, error);
+    if (fclose(out) != 0 && ok) {
+        ok = error_set_errno(error, errno, "cannot write '%s'", fresh);
+    }
+    if (!ok) {
+        unlink(fresh);
+        return false;
+    }
+    if (rename(fresh, part) < 0 || (finished && rename(part, path) < 0)) {
+        return error_set_errno(error, errno, "cannot rename '%s' to '%s'", fresh,
+                               finished ? path : part);
+    }
+    return true;
+}
