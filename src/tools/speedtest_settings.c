@@ -13,7 +13,6 @@
 
 #define DEFAULT_SIZE_BYTES (64 * MIB)
 #define DEFAULT_TIMEOUT_S  30
-#define LARGEST_FILE       (UINT64_C(1) << 50)
 #define CHUNK_LIMIT        (UINT32_MAX - 64U) /* a DSI frame counts its bytes in 32 bits */
 
 /* ---- Options with a say of their own ---- */
@@ -111,33 +110,7 @@ static bool set_tests(void *context, const struct option_row *row, const char *v
 {
     (void)row;
     struct speedtest_settings *settings = context;
-    settings->test_count = 0;
-    for (;;) {
-        size_t length = strcspn(value, ",");
-        const struct speed_test *test = speed_test_by_name(value, length);
-        if (test == NULL) {
-            return error_set(error, ERROR_USAGE, 0,
-                             "-f: '%.*s' is no test; there are Read, Write, Copy, ServerCopy",
-                             (int)length, value);
-        }
-        if (settings->test_count == TEST_LIMIT) {
-            return error_set(error, ERROR_USAGE, 0, "-f: more than %d tests", TEST_LIMIT);
-        }
-        settings->tests[settings->test_count++] = test;
-        if (value[length] == '\0') {
-            return true;
-        }
-        value += length + 1;
-    }
-}
-
-/* Powers of two from 4 KiB on: 17 reach 256 MiB, 18 reach 512 MiB. */
-static void set_powers(struct speedtest_settings *settings, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        settings->sweep[i] = 4 * KIB << i;
-    }
-    settings->sweep_count = count;
+    return list_of_tests(value, "-f", settings->tests, &settings->test_count, error);
 }
 
 static bool set_sweep(void *context, const struct option_row *row, const char *value,
@@ -145,27 +118,7 @@ static bool set_sweep(void *context, const struct option_row *row, const char *v
 {
     (void)row;
     struct speedtest_settings *settings = context;
-    if (strcmp(value, "ci") == 0 || strcmp(value, "full") == 0) {
-        set_powers(settings, strcmp(value, "ci") == 0 ? 17 : 18);
-        return true;
-    }
-    settings->sweep_count = 0;
-    for (;;) {
-        char size[32];
-        size_t length = strcspn(value, ",");
-        if (settings->sweep_count == SIZE_LIMIT) {
-            return error_set(error, ERROR_USAGE, 0, "-z: more than %d sizes", SIZE_LIMIT);
-        }
-        snprintf(size, sizeof size, "%.*s", length < sizeof size ? (int)length : 31, value);
-        if (!parse_size(size, "-z", MIB, 1, LARGEST_FILE, &settings->sweep[settings->sweep_count++],
-                        error)) {
-            return false;
-        }
-        if (value[length] == '\0') {
-            return true;
-        }
-        value += length + 1;
-    }
+    return list_of_sizes(value, "-z", settings->sweep, &settings->sweep_count, error);
 }
 
 static bool set_sink(void *context, const struct option_row *row, const char *value,

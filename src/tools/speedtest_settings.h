@@ -5,13 +5,12 @@
 #include "afp/afp.h"
 #include "bench/speed.h"
 #include "dsi/session.h"
+#include "tools/lists.h"
 #include "tools/location.h"
 #include "tools/options.h"
 #include "tools/password.h"
 #include "uam/uam.h"
 
-#define TEST_LIMIT    64  /* tests in one -f list */
-#define SIZE_LIMIT    64  /* sizes in a sweep */
 #define SESSION_LIMIT 256 /* of --sessions */
 
 struct speedtest_settings {
