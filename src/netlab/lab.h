@@ -43,6 +43,7 @@ struct lab_settings {
 
 struct lab {
     int namespaces[LAB_SIDES + 1]; /* descriptors */
+    uint32_t mtu;
     struct lab_settings settings[LAB_SIDES];
 };
 
@@ -59,15 +60,17 @@ bool lab_make_pair(struct lab *lab, enum lab_side first_side, const char *first,
 bool lab_remove_pair(struct lab *lab, enum lab_side side, const char *name, struct error *error);
 
 /* After link_up(): gives LAB_INTERFACE of both sides its address, MTU, permanent neighbour and
- * route, and brings it up. */
+ * route, brings it up and reads everything back. */
 bool lab_connect(struct lab *lab, const struct lab_config *config, struct error *error);
 
 /* Runs `visit` on a side, on the calling thread; comes back whatever it returns. */
 bool lab_visit(struct lab *lab, enum lab_side side, bool (*visit)(void *context, struct error *),
                void *context, struct error *error);
 
-/* A program on a side, found in PATH, in a process group of its own; dies with the supervisor.
- * `descriptors` become its 0, 1, 2, 3, …; −1 is /dev/null. */
+/* A program on a side, found in PATH (inside `root`), in a process group of its own, with no signal
+ * blocked or ignored; dies with the calling thread and with the supervisor. `descriptors` become
+ * its 0, 1, 2, 3, …; −1 is /dev/null; it inherits no other. The caller waits for it. */
+#define LAB_PROGRAM_DESCRIPTORS 16
 struct lab_program {
     enum lab_side side;
     const char *root; /* chroot there; NULL: none */

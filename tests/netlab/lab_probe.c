@@ -1,0 +1,209 @@
+/* lab_probe - the lab step by step, for tests/netlab/test_lab.py: makes one, does what the first
+ * argument says and prints "key value" lines. */
+#include "netlab/lab.h"
+#include "netlab/supervisor.h"
+
+#include "base/clock.h"
+#include "base/stream.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct probe {
+    const char *command;
+    char **words;
+    const struct supervisor *supervisor;
+    struct lab lab;
+    struct lab_config config;
+};
+
+/* ---- One connection across ---- */
+
+struct meeting {
+    int sockets[LAB_SIDES];
+    int listener;
+};
+
+static struct sockaddr_in server_address(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(7000)};
+    inet_pton(AF_INET, LAB_SERVER_ADDRESS, &address.sin_addr);
+    return address;
+}
+
+static bool listen_there(void *context, struct error *error)
+{
+    struct meeting *meeting = context;
+    struct sockaddr_in address = server_address();
+    meeting->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    return (bind(meeting->listener, (struct sockaddr *)&address, sizeof address) == 0 &&
+            listen(meeting->listener, 1) == 0) ||
+           error_set_errno(error, errno, "listen");
+}
+
+static bool connect_here(void *context, struct error *error)
+{
+    struct meeting *meeting = context;
+    struct sockaddr_in address = server_address();
+    meeting->sockets[LAB_CLIENT] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    return connect(meeting->sockets[LAB_CLIENT], (struct sockaddr *)&address, sizeof address) ==
+               0 ||
+           error_set_errno(error, errno, "connect");
+}
+
+static bool meet(struct probe *probe, struct meeting *meeting, struct error *error)
+{
+    if (!lab_visit(&probe->lab, LAB_SERVER, listen_there, meeting, error) ||
+        !lab_visit(&probe->lab, LAB_CLIENT, connect_here, meeting, error)) {
+        return false;
+    }
+    meeting->sockets[LAB_SERVER] = accept(meeting->listener, NULL, NULL);
+    return meeting->sockets[LAB_SERVER] >= 0 || error_set_errno(error, errno, "accept");
+}
+
+static bool cross(int from, int to, const char *text, struct error *error)
+{
+    char got[16] = "";
+    struct iovec piece = {(void *)text, strlen(text)};
+    if (!stream_send_all(from, &piece, 1, false, error) ||
+        !stream_receive_all(to, got, strlen(text), error)) {
+        return false;
+    }
+    return strcmp(got, text) == 0 || error_set(error, ERROR_CONTENT, 0, "'%s' arrived", got);
+}
+
+/* ---- Commands ---- */
+
+static bool say_users(struct probe *probe, struct error *error)
+{
+    (void)error;
+    printf("users %s\nprocess %ld\nuid %u\n", supervisor_users_names[probe->supervisor->users],
+           (long)getpid(), (unsigned)getuid());
+    return true;
+}
+
+static bool say_settings(struct probe *probe, struct error *error)
+{
+    (void)error;
+    for (enum lab_side side = 0; side < LAB_SIDES; side++) {
+        const struct lab_settings *settings = &probe->lab.settings[side];
+        printf("mtu %u\ncongestion %s\nreceive %" PRIu64 "\nsend %" PRIu64 "\nmetrics %d\n"
+               "slow_start %d\noffloads %s\n",
+               (unsigned)settings->mtu, settings->congestion_control,
+               settings->receive_window_bytes, settings->send_window_bytes, settings->metrics_saved,
+               settings->slow_start_after_idle, settings->offloads);
+    }
+    return true;
+}
+
+static bool talk(struct probe *probe, struct error *error)
+{
+    struct meeting meeting;
+    uint64_t before;
+    uint64_t after;
+    if (!meet(probe, &meeting, error) ||
+        !lab_segments_out(&probe->lab, LAB_CLIENT, &before, error) ||
+        !cross(meeting.sockets[LAB_CLIENT], meeting.sockets[LAB_SERVER], "there", error) ||
+        !cross(meeting.sockets[LAB_SERVER], meeting.sockets[LAB_CLIENT], "back", error) ||
+        !lab_segments_out(&probe->lab, LAB_CLIENT, &after, error)) {
+        return false;
+    }
+    printf("segments %" PRIu64 "\n", after - before);
+    return true;
+}
+
+/* Runs the words as a program on the client's side and says how it ended. */
+static bool start_program(struct probe *probe, struct error *error)
+{
+    const int descriptors[] = {-1, STDOUT_FILENO, STDERR_FILENO};
+    struct lab_program program = {.side = LAB_CLIENT,
+                                  .arguments = probe->words,
+                                  .descriptors = descriptors,
+                                  .descriptor_count = 3};
+    pid_t process;
+    int state;
+    fflush(stdout);
+    if (!lab_start(&probe->lab, &program, &process, error)) {
+        return false;
+    }
+    if (waitpid(process, &state, 0) < 0) {
+        return error_set_errno(error, errno, "wait");
+    }
+    printf("state %d\n", state);
+    return true;
+}
+
+/* Says that it is up, with a process beside it, and stays until it is ended. */
+static bool hold(struct probe *probe, struct error *error)
+{
+    static char *const sleeper[] = {"sleep", "1000", NULL};
+    struct lab_program program = {.side = LAB_SERVER, .arguments = sleeper};
+    pid_t process;
+    if (!lab_start(&probe->lab, &program, &process, error)) {
+        return false;
+    }
+    printf("up\n");
+    fflush(stdout);
+    for (;;) {
+        pause();
+    }
+}
+
+static const struct {
+    const char *name;
+    bool (*run)(struct probe *probe, struct error *error);
+} commands[] = {
+    {"users", say_users}, {"settings", say_settings}, {"talk", talk}, {"program", start_program},
+    {"hold", hold},
+};
+
+static bool run_command(struct probe *probe, struct error *error)
+{
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        if (strcmp(probe->command, commands[i].name) == 0) {
+            return commands[i].run(probe, error);
+        }
+    }
+    return error_set(error, ERROR_USAGE, 0, "no command '%s'", probe->command);
+}
+
+static int inside(const struct supervisor *supervisor, void *context)
+{
+    struct probe *probe = context;
+    struct error error;
+    probe->supervisor = supervisor;
+    bool done =
+        lab_up(&probe->lab, &probe->config, &error) &&
+        lab_make_pair(&probe->lab, LAB_CLIENT, LAB_INTERFACE, LAB_SERVER, LAB_INTERFACE, &error) &&
+        lab_connect(&probe->lab, &probe->config, &error) && run_command(probe, &error);
+    if (!done) {
+        fprintf(stderr, "lab_probe: %s\n", error.message);
+    }
+    lab_down(&probe->lab);
+    return done ? EXIT_DONE : EXIT_CANNOT_RUN;
+}
+
+int main(int argc, char **argv)
+{
+    struct probe probe = {
+        .command = argc > 1 ? argv[1] : "users",
+        .words = argv + (argc > 1 ? 2 : 1),
+        .config = {.mtu = 9000,
+                   .rate_bits_per_s = UINT64_C(100000000000),
+                   .delay_ns = 2 * NS_PER_MS,
+                   .congestion_control = getenv("LAB_PROBE_CC")},
+    };
+    struct error error;
+    int status = EXIT_CANNOT_RUN;
+    if (!supervisor_run(inside, &probe, &status, &error)) {
+        fprintf(stderr, "lab_probe: %s\n", error.message);
+    }
+    return status;
+}
