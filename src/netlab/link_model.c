@@ -1,9 +1,8 @@
 #include "netlab/link_model.h"
 
-#define PS_PER_NS UINT64_C(1000)
-#define PS_PER_S  UINT64_C(1000000000000)
+#include "base/clock.h"
 
-__extension__ typedef unsigned __int128 wide;
+typedef unsigned __int128 wide;
 
 void link_direction_start(struct link_direction *direction, const struct link_shape *shape,
                           uint64_t seed)
@@ -16,23 +15,34 @@ static uint64_t line_bytes(const struct link_frame *frame)
     return frame->bytes + (uint64_t)frame->packets * LINK_LINE_OVERHEAD;
 }
 
-static uint64_t serialisation_ps(const struct link_shape *shape, uint64_t bytes)
+static wide divide_up(wide dividend, wide divisor)
 {
-    if (shape->rate_bits_per_s == 0) {
-        return 0;
-    }
-    wide rate = shape->rate_bits_per_s;
-    return (uint64_t)(((wide)bytes * 8 * PS_PER_S + rate - 1) / rate);
+    return (dividend + divisor - 1) / divisor;
 }
 
-/* The bytes that have not left yet. */
-static uint64_t waiting_bytes(const struct link_direction *direction, uint64_t now_ps)
+/* Lets what has left since the last time leave the backlog. */
+static void advance(struct link_direction *direction, uint64_t now_ns)
 {
-    if (direction->free_ps <= now_ps) {
-        return 0;
+    if (now_ns > direction->clock_ns) {
+        wide left = (wide)(now_ns - direction->clock_ns) * direction->shape.rate_bits_per_s;
+        direction->backlog -= left < direction->backlog ? left : direction->backlog;
+        direction->clock_ns = now_ns;
     }
-    wide waiting_ps = direction->free_ps - now_ps;
-    return (uint64_t)(waiting_ps * direction->shape.rate_bits_per_s / 8 / PS_PER_S);
+}
+
+/* Without a rate all leaves at once: there is never a backlog. */
+static bool fits(const struct link_direction *direction, uint64_t bytes)
+{
+    uint64_t limit = direction->shape.queue_bytes;
+    wide waiting = divide_up(direction->backlog, (wide)NS_PER_S * 8);
+    return limit == 0 || waiting + bytes <= limit;
+}
+
+/* Time until the backlog has left. */
+static uint64_t wait_ns(const struct link_direction *direction)
+{
+    uint64_t rate = direction->shape.rate_bits_per_s;
+    return rate == 0 ? 0 : (uint64_t)divide_up(direction->backlog, rate);
 }
 
 static uint64_t delay_ns(struct link_direction *direction)
@@ -49,22 +59,23 @@ enum link_fate link_offer(struct link_direction *direction, uint64_t now_ns,
                           const struct link_frame *frame, uint64_t *arrival_ns)
 {
     const struct link_shape *shape = &direction->shape;
-    uint64_t now_ps = now_ns * PS_PER_NS;
     uint64_t bytes = line_bytes(frame);
     direction->offered += frame->packets;
-    if (shape->queue_bytes > 0 && waiting_bytes(direction, now_ps) + bytes > shape->queue_bytes) {
+    advance(direction, now_ns);
+    if (!fits(direction, bytes)) {
         direction->dropped += frame->packets;
         return LINK_DROPPED;
     }
-    uint64_t start_ps = direction->free_ps > now_ps ? direction->free_ps : now_ps;
-    direction->free_ps = start_ps + serialisation_ps(shape, bytes);
+    if (shape->rate_bits_per_s > 0) {
+        direction->backlog += (wide)bytes * 8 * NS_PER_S;
+    }
     if (shape->loss_ppm > 0 && stats_random_below(&direction->random, 1000000) < shape->loss_ppm) {
         direction->lost += frame->packets; /* it took its time on the line all the same */
         return LINK_LOST;
     }
-    uint64_t arrival = (direction->free_ps + PS_PER_NS - 1) / PS_PER_NS + delay_ns(direction);
+    uint64_t arrival = direction->clock_ns + wait_ns(direction) + delay_ns(direction);
     if (arrival < direction->last_arrival_ns) {
-        arrival = direction->last_arrival_ns;
+        arrival = direction->last_arrival_ns; /* jitter does not reorder */
     }
     direction->last_arrival_ns = arrival;
     direction->delivered += frame->packets;

@@ -23,7 +23,9 @@ struct link_frame {
 struct link_direction {
     struct link_shape shape;
     struct stats_random random;
-    uint64_t free_ps; /* when the last frame has left: picoseconds, so that no rate drifts */
+    uint64_t clock_ns; /* the latest time told */
+    /* What had not left then, in bits × 10⁹: exact at any rate, so nothing drifts. */
+    unsigned __int128 backlog;
     uint64_t last_arrival_ns;
     /* In packets on the line: offered = delivered + lost + dropped. */
     uint64_t offered, delivered, lost, dropped;
@@ -35,7 +37,10 @@ enum link_fate { LINK_DELIVERED, LINK_LOST, LINK_DROPPED };
 void link_direction_start(struct link_direction *direction, const struct link_shape *shape,
                           uint64_t seed);
 
-/* `arrival_ns` is set for a frame that is delivered; never before now + delay − jitter. */
+/* `arrival_ns` is set for a frame that is delivered: its last bit has left, and the delay has
+ * passed; never before now + delay − jitter. Bits that are on their way out count as waiting in
+ * the queue; a super-packet is delivered, lost or dropped whole. A time before the last one told
+ * counts as that one. */
 enum link_fate link_offer(struct link_direction *direction, uint64_t now_ns,
                           const struct link_frame *frame, uint64_t *arrival_ns);
 

@@ -23,7 +23,8 @@ enum link_way { LINK_TO_SERVER, LINK_TO_CLIENT, LINK_WAYS };
 struct link_shape {
     uint64_t rate_bits_per_s; /* of the line; 0: no limit */
     uint64_t delay_ns;        /* one way */
-    uint64_t jitter_ns;       /* the delay varies evenly by up to this, both ways */
+    uint64_t jitter_ns;       /* the delay varies evenly by up to this, more and less; at most the
+                                 delay */
     uint32_t loss_ppm;        /* of a million packets, how many are lost */
     uint64_t queue_bytes;     /* line bytes that may wait to leave; 0: no bound */
 };
