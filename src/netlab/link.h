@@ -19,14 +19,16 @@ struct lab;
 struct link_config {
     struct link_shape shapes[LINK_WAYS];
     uint32_t mtu;
-    uint64_t seed; /* of jitter and loss */
+    uint64_t seed;   /* of jitter and loss */
+    bool skip_delay; /* the emulator forgets the delay: for tests that want a false link caught */
 };
 
 /* Since the link is up. */
 struct link_counts {
     struct packet_counts ways[LINK_WAYS];
     uint64_t lost[LINK_WAYS];    /* packets that LOSS took */
-    uint64_t dropped[LINK_WAYS]; /* packets that found no room: nobody asked for that */
+    uint64_t dropped[LINK_WAYS]; /* packets that found no room: nobody asked for that. Where the
+                                    kernel had none, super-packets count as one */
     uint64_t last_packet_ns;     /* monotonic; 0: none yet */
     bool idle;                   /* nothing is on its way */
 };
@@ -45,8 +47,8 @@ struct link_backend {
     void (*counts)(struct link *link, struct link_counts *counts);
     /* How late packets were sent, time sent − time due; NULL where the back end cannot tell. */
     void (*lateness)(struct link *link, struct histogram *lateness);
-    /* Reads back, as text for the record, what else shapes the packets: "offloads on, gso_size
-     * counted". */
+    /* As text for the record, what else shapes and counts the packets: "super-packets cross
+     * whole, counted by their segments". Lives as long as the link is up. */
     const char *(*conditions)(struct link *link);
     void (*down)(struct link *link);
 };
@@ -59,7 +61,8 @@ extern const size_t link_backend_count;
 
 const struct link_backend *link_backend_by_name(const char *name);
 
-/* Brings the lab's two ends together. `backend` NULL: the first automatic one that comes up. */
+/* Brings the lab's two ends together, before lab_connect(). `backend` NULL: the first automatic one
+ * that comes up. */
 bool link_up(struct link *link, const struct link_backend *backend,
              const struct link_config *config, struct lab *lab, struct error *error);
 void link_down(struct link *link);

@@ -79,7 +79,7 @@ uint64_t link_queue_bytes(uint64_t rate_bits_per_s, uint64_t delay_ns, uint64_t 
                           uint32_t requests)
 {
     wide round_trip = (wide)rate_bits_per_s * delay_ns * 2 / 8 / NS_PER_S;
-    wide bytes = 2 * (round_trip + (wide)quantum_bytes * requests) + LINK_QUEUE_MARGIN;
+    wide bytes = 4 * round_trip + 2 * (wide)quantum_bytes * requests + LINK_QUEUE_MARGIN;
     return bytes < UINT64_MAX ? (uint64_t)bytes : UINT64_MAX;
 }
 

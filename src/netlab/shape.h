@@ -40,9 +40,9 @@ bool link_parse_time(const char *text, const char *key, uint64_t *time_ns, struc
 /* "1%", "0.05%", "0"; a bare number is in percent; 0 to 100 %, in steps of 0.0001 %. */
 bool link_parse_loss(const char *text, const char *key, uint32_t *loss_ppm, struct error *error);
 
-/* A queue in which no packet is dropped that the link did not mean to lose, in line bytes: twice
- * what is in flight and `requests` whole quanta in a round trip, and LINK_QUEUE_MARGIN for
- * connections that send as much as their windows let them. */
+/* A queue in which no packet is dropped that the link did not mean to lose, in line bytes: four
+ * times what a round trip holds (the windows that lab.h gives both ends), twice `requests` whole
+ * quanta for their headers, and LINK_QUEUE_MARGIN for windows that no setting bounds. */
 #define LINK_QUEUE_MARGIN (UINT64_C(16) << 20)
 uint64_t link_queue_bytes(uint64_t rate_bits_per_s, uint64_t delay_ns, uint64_t quantum_bytes,
                           uint32_t requests);
