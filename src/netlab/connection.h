@@ -15,8 +15,8 @@ struct connection {
     struct tcp_snapshot tcp; /* buffers and segment size as far as the kernel reports them here */
 };
 
-/* The established connections on a side whose server port is `server_port`, up to `limit`; `count`
- * is how many there are. */
+/* The established connections on a side whose server port is `server_port`: the first `limit` of
+ * them; `count` is how many there are, which may be more. */
 bool connections_list(struct lab *lab, enum lab_side side, uint16_t server_port,
                       struct connection *connections, size_t limit, size_t *count,
                       struct error *error);

@@ -171,15 +171,11 @@ struct nlmsghdr *netlink_put_route(void *buffer, const struct netlink_route *rou
 
 /* ---- Asking ---- */
 
-/* More than any message of ours has; attributes of higher types are passed over. */
-#define ATTRIBUTES 64
-
-/* An attribute finds its place by its type. */
-static int sort_in(const struct nlattr *attribute, void *context)
+int netlink_sort_in(const struct nlattr *attribute, void *context)
 {
     const struct nlattr **sorted = context;
     uint16_t type = mnl_attr_get_type(attribute);
-    if (type < ATTRIBUTES) {
+    if (type < NETLINK_ATTRIBUTES) {
         sorted[type] = attribute;
     }
     return MNL_CB_OK;
@@ -194,8 +190,8 @@ static int read_interface(const struct nlmsghdr *message, void *context)
 {
     struct netlink_interface *interface = context;
     const struct ifinfomsg *header = mnl_nlmsg_get_payload(message);
-    const struct nlattr *found[ATTRIBUTES] = {NULL};
-    mnl_attr_parse(message, sizeof *header, sort_in, found);
+    const struct nlattr *found[NETLINK_ATTRIBUTES] = {NULL};
+    mnl_attr_parse(message, sizeof *header, netlink_sort_in, found);
     interface->index = (unsigned)header->ifi_index;
     if (has_u32(found[IFLA_MTU])) {
         interface->mtu = mnl_attr_get_u32(found[IFLA_MTU]);
@@ -229,14 +225,14 @@ struct route_search {
 static int read_route(const struct nlmsghdr *message, void *context)
 {
     struct route_search *search = context;
-    const struct nlattr *found[ATTRIBUTES] = {NULL};
-    const struct nlattr *metrics[ATTRIBUTES] = {NULL};
-    mnl_attr_parse(message, sizeof(struct rtmsg), sort_in, found);
+    const struct nlattr *found[NETLINK_ATTRIBUTES] = {NULL};
+    const struct nlattr *metrics[NETLINK_ATTRIBUTES] = {NULL};
+    mnl_attr_parse(message, sizeof(struct rtmsg), netlink_sort_in, found);
     if (!has_u32(found[RTA_OIF]) || mnl_attr_get_u32(found[RTA_OIF]) != search->interface ||
         found[RTA_METRICS] == NULL) {
         return MNL_CB_OK;
     }
-    mnl_attr_parse_nested(found[RTA_METRICS], sort_in, metrics);
+    mnl_attr_parse_nested(found[RTA_METRICS], netlink_sort_in, metrics);
     const struct nlattr *control = metrics[RTAX_CC_ALGO];
     if (control != NULL) {
         snprintf(search->name, search->size, "%.*s", (int)mnl_attr_get_payload_len(control),

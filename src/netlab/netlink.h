@@ -32,6 +32,11 @@ void netlink_close(struct netlink *netlink);
 bool netlink_talk(struct netlink *netlink, struct nlmsghdr *message, mnl_cb_t each, void *context,
                   const char *what, struct error *error);
 
+/* For mnl_attr_parse(): puts each attribute into its place, by its type, in an array of
+ * NETLINK_ATTRIBUTES pointers. Higher types are passed over. */
+#define NETLINK_ATTRIBUTES 64
+int netlink_sort_in(const struct nlattr *attribute, void *context);
+
 /* ---- Messages ---- */
 
 struct netlink_end {

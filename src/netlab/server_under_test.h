@@ -13,6 +13,10 @@
 #include "netlab/lab.h"
 #include "netlab/supervisor.h"
 
+#define SERVER_UNDER_TEST_PORT   548
+#define SERVER_UNDER_TEST_VOLUME "bench"
+#define SERVER_LOG_PATH_LENGTH   4096
+
 struct server_request {
     uint32_t quantum_bytes;    /* 0: the server's own */
     uint32_t read_ahead;       /* 0: the server's own; afpd's dsireadbuf */
@@ -25,11 +29,16 @@ struct server_request {
 struct server_under_test {
     const struct server_kind *kind;
     pid_t process;
-    char how[160];    /* "afpd 4.5.1 in …, as root", for the banner */
-    char version[80]; /* from its server information */
+    char how[160];    /* "afpd in …, as root", for the banner */
+    char version[80]; /* from its server information: "Netatalk4.5.1" */
     uint16_t port;
     const char *volume;
-    const char *log_path; /* NULL: it has none */
+    /* Readable until server_under_test_stop(), also when the server is dead; "": it has none. */
+    char log_path[SERVER_LOG_PATH_LENGTH];
+    int log;        /* a descriptor of it, or −1 */
+    bool ended;     /* by itself or by us */
+    int wait_state; /* then: as waitpid() tells it */
+    void *state;    /* the kind's */
 };
 
 struct server_kind {
@@ -37,9 +46,11 @@ struct server_kind {
     bool takes_read_ahead;
     /* Whether it is there at all, without starting it: SERVER=auto takes the first. */
     bool (*found)(const struct server_request *request, struct error *error);
-    /* Starts it and fills `server`; need not wait. */
+    /* Starts it and fills `server`; need not wait. Its port is given. */
     bool (*start)(struct server_under_test *server, struct lab *lab,
                   const struct server_request *request, struct error *error);
+    /* Gives back what start() took, also after it failed; the server has ended. May be NULL. */
+    void (*release)(struct server_under_test *server);
 };
 
 extern const struct server_kind server_netatalk;
@@ -49,7 +60,8 @@ extern const size_t server_kind_count;
 
 const struct server_kind *server_kind_by_name(const char *name);
 
-/* Starts it and waits until it answers, at most 30 s; `interrupt_fd` ends the wait. */
+/* Starts it and waits until it answers, at most 30 s; `interrupt_fd` ends the wait. After a failure
+ * the server does not run, but its log can still be read; server_under_test_stop() in any case. */
 bool server_under_test_start(struct server_under_test *server, const struct server_kind *kind,
                              struct lab *lab, const struct server_request *request,
                              int interrupt_fd, struct error *error);
@@ -57,6 +69,10 @@ bool server_under_test_start(struct server_under_test *server, const struct serv
 /* Whether it still runs; else an error with how it ended and the end of its log. */
 bool server_under_test_check(struct server_under_test *server, struct error *error);
 
+/* Ends the server and all that it started; its log stays. */
+void server_under_test_halt(struct server_under_test *server);
+
+/* The same, and releases all. A server that was zeroed and never started is fine. */
 void server_under_test_stop(struct server_under_test *server);
 
 #endif

@@ -1,10 +1,12 @@
 /* lab_probe - the lab step by step, for tests/netlab/test_lab.py: makes one, does what the first
  * argument says and prints "key value" lines. */
 #include "netlab/lab.h"
+#include "netlab/server_under_test.h"
 #include "netlab/supervisor.h"
 
 #include "base/clock.h"
 #include "base/stream.h"
+#include "base/units.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -156,12 +158,53 @@ static bool hold(struct probe *probe, struct error *error)
     }
 }
 
+static void print_log(const struct server_under_test *server)
+{
+    char line[1024];
+    FILE *file = server->log_path[0] != '\0' ? fopen(server->log_path, "re") : NULL;
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        printf("log %s", line);
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+}
+
+/* Starts the kind of server that the first word names, with the options after it, and runs the
+ * program of the other words on the client's side. */
+static bool serve(struct probe *probe, struct error *error)
+{
+    const char *name = probe->words[0] != NULL ? probe->words[0] : "";
+    const struct server_kind *kind = server_kind_by_name(name);
+    const char *quantum = getenv("LAB_PROBE_QUANTUM");
+    struct server_under_test server;
+    struct server_request request = {
+        .quantum_bytes = quantum != NULL ? (uint32_t)strtoul(quantum, NULL, 10) : 0,
+        .netatalk_root = getenv("NETATALK_ROOT"),
+        .afpd = getenv("AFPD"),
+        .volume_bytes = 64 * MIB,
+        .users = probe->supervisor->users,
+    };
+    if (kind == NULL) {
+        return error_set(error, ERROR_USAGE, 0, "no server '%s'", name);
+    }
+    bool done = server_under_test_start(&server, kind, &probe->lab, &request, -1, error);
+    if (done) {
+        printf("how %s\nversion %s\n", server.how, server.version);
+        probe->words++;
+        done = start_program(probe, error) && server_under_test_check(&server, error);
+    }
+    print_log(&server);
+    server_under_test_stop(&server);
+    return done;
+}
+
 static const struct {
     const char *name;
     bool (*run)(struct probe *probe, struct error *error);
 } commands[] = {
     {"users", say_users}, {"settings", say_settings}, {"talk", talk}, {"program", start_program},
-    {"hold", hold},
+    {"hold", hold},       {"serve", serve},
 };
 
 static bool run_command(struct probe *probe, struct error *error)
