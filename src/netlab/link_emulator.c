@@ -48,9 +48,10 @@ struct waiting {
     uint32_t packets; /* on the line */
 };
 
-/* One direction. Frames come in by its own ring and leave by the other's socket. */
+/* One direction. */
 struct way {
-    struct packet_ring ring;
+    struct packet_ring ring; /* of the end that sends */
+    int sender;              /* in the middle, towards the end that receives; −1: none */
     struct waiting *waiting; /* by slot */
     struct link_direction model;
     uint64_t looked_ns; /* the ring was empty then */
@@ -138,7 +139,6 @@ static size_t take_in(struct emulator *emulator, enum link_way which, uint64_t w
 static size_t let_out(struct emulator *emulator, enum link_way which)
 {
     struct way *way = &emulator->ways[which];
-    const struct packet_ring *out = &emulator->ways[LINK_WAYS - 1 - which].ring;
     uint64_t late_ns[BATCH];
     size_t sent = 0;
     size_t released = 0;
@@ -151,7 +151,7 @@ static size_t let_out(struct emulator *emulator, enum link_way which)
             if (oldest->due_ns > now) {
                 break;
             }
-            enum packet_sent result = packet_ring_send_oldest(&way->ring, out);
+            enum packet_sent result = packet_ring_send_oldest(&way->ring, way->sender);
             if (result == PACKET_BUSY) {
                 break;
             }
@@ -270,9 +270,8 @@ static bool gathers(const struct link_config *config)
            config->shapes[LINK_TO_CLIENT].loss_ppm == 0;
 }
 
-static bool stop_gathering(void *context, struct error *error)
+static bool stop_gathering(struct error *error)
 {
-    (void)context;
     static const uint32_t commands[] = {ETHTOOL_STSO, ETHTOOL_SGSO};
     int any = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     bool ok = any >= 0;
@@ -297,8 +296,8 @@ static bool prepare_way(struct emulator *emulator, enum link_way which,
     struct link_shape shape = config->shapes[which];
     size_t frame_bytes =
         gathers(config) ? PACKET_RING_SUPER_BYTES : (size_t)config->mtu + LINK_HEADER;
-    if (!packet_ring_open(&way->ring, middle_names[which], slot_count(&shape, frame_bytes),
-                          frame_bytes, error)) {
+    if (!packet_ring_open(&way->ring, LAB_INTERFACE, slot_count(&shape, frame_bytes), frame_bytes,
+                          error)) {
         return false;
     }
     way->waiting = memory_allocate(way->ring.slots, sizeof *way->waiting);
@@ -317,29 +316,45 @@ static bool prepare_way(struct emulator *emulator, enum link_way which,
 struct preparation {
     struct emulator *emulator;
     const struct link_config *config;
+    enum link_way way;
 };
 
-static bool prepare_ways(void *context, struct error *error)
+/* A visit of the side that sends. */
+static bool prepare_sending_side(void *context, struct error *error)
 {
     const struct preparation *preparation = context;
+    return (gathers(preparation->config) || stop_gathering(error)) &&
+           prepare_way(preparation->emulator, preparation->way, preparation->config, error);
+}
+
+static bool open_senders(void *context, struct error *error)
+{
+    struct emulator *emulator = context;
     for (size_t i = 0; i < LINK_WAYS; i++) {
-        if (!prepare_way(preparation->emulator, (enum link_way)i, preparation->config, error)) {
+        /* what goes to the server leaves by the server's pair */
+        int *sender = &emulator->ways[i].sender;
+        *sender = packet_sender_open(middle_names[LINK_WAYS - 1 - i], error);
+        if (*sender < 0) {
             return false;
         }
     }
     return true;
 }
 
-static bool make_pairs(struct link *link, struct lab *lab, struct error *error)
+static bool connect_sides(struct link *link, struct lab *lab, struct error *error)
 {
-    static const enum lab_side sides[LINK_WAYS] = {LAB_CLIENT, LAB_SERVER};
+    static const enum lab_side sides[LINK_WAYS] = {
+        [LINK_TO_SERVER] = LAB_CLIENT,
+        [LINK_TO_CLIENT] = LAB_SERVER,
+    };
     for (size_t i = 0; i < LINK_WAYS; i++) {
+        struct preparation preparation = {link->state, &link->config, (enum link_way)i};
         if (!lab_make_pair(lab, sides[i], LAB_INTERFACE, LAB_MIDDLE, middle_names[i], error) ||
-            (!gathers(&link->config) && !lab_visit(lab, sides[i], stop_gathering, NULL, error))) {
+            !lab_visit(lab, sides[i], prepare_sending_side, &preparation, error)) {
             return false;
         }
     }
-    return true;
+    return lab_visit(lab, LAB_MIDDLE, open_senders, link->state, error);
 }
 
 static void emulator_down(struct link *link)
@@ -349,6 +364,9 @@ static void emulator_down(struct link *link)
     for (size_t i = 0; i < LINK_WAYS; i++) {
         struct error ignored; /* the pair may not have been made; all goes with the lab at last */
         packet_ring_close(&emulator->ways[i].ring);
+        if (emulator->ways[i].sender >= 0) {
+            close(emulator->ways[i].sender);
+        }
         memory_release(emulator->ways[i].waiting);
         (void)lab_remove_pair(emulator->lab, LAB_MIDDLE, middle_names[i], &ignored);
     }
@@ -370,14 +388,14 @@ static bool emulator_up(struct link *link, struct lab *lab, struct error *error)
     emulator->lab = lab;
     emulator->mtu = link->config.mtu;
     emulator->idle = true;
-    emulator->ways[0].ring.socket = emulator->ways[1].ring.socket = -1;
+    for (size_t i = 0; i < LINK_WAYS; i++) {
+        emulator->ways[i].ring.socket = -1;
+        emulator->ways[i].sender = -1;
+    }
     pthread_mutex_init(&emulator->lock, NULL);
     emulator->wake = eventfd(0, EFD_CLOEXEC);
-    struct preparation preparation = {emulator, &link->config};
     if ((emulator->wake >= 0 || error_set_errno(error, errno, "cannot make an event descriptor")) &&
-        make_pairs(link, lab, error) &&
-        lab_visit(lab, LAB_MIDDLE, prepare_ways, &preparation, error) &&
-        start_thread(emulator, error)) {
+        connect_sides(link, lab, error) && start_thread(emulator, error)) {
         snprintf(emulator->conditions, sizeof emulator->conditions, "%s; room for %u and %u frames",
                  gathers(&link->config)
                      ? "super-packets cross whole, counted by their segments"

@@ -4,6 +4,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/filter.h>
 #include <linux/if_packet.h>
 #include <linux/virtio_net.h>
 #include <net/ethernet.h>
@@ -20,16 +21,10 @@
 
 /* ---- Opening ---- */
 
-static bool set_option(int socket, int option, const void *value, socklen_t size, const char *what,
-                       struct error *error)
-{
-    return setsockopt(socket, SOL_PACKET, option, value, size) == 0 ||
-           error_set_errno(error, errno, "the kernel refuses %s for packet sockets", what);
-}
-
 static bool set_number(int socket, int option, int value, const char *what, struct error *error)
 {
-    return set_option(socket, option, &value, sizeof value, what, error);
+    return setsockopt(socket, SOL_PACKET, option, &value, sizeof value) == 0 ||
+           error_set_errno(error, errno, "the kernel refuses %s for packet sockets", what);
 }
 
 static bool map_memory(struct packet_ring *ring, struct error *error)
@@ -55,33 +50,50 @@ static bool map_memory(struct packet_ring *ring, struct error *error)
     return true;
 }
 
-static bool bind_to(int socket, const char *interface, struct error *error)
+static bool bind_to(int socket, const char *interface, uint16_t protocol, struct error *error)
 {
     struct sockaddr_ll address = {
         .sll_family = AF_PACKET,
-        .sll_protocol = htons(ETH_P_ALL),
+        .sll_protocol = htons(protocol),
         .sll_ifindex = (int)if_nametoindex(interface),
     };
-    if (address.sll_ifindex == 0 ||
-        bind(socket, (const struct sockaddr *)&address, sizeof address) != 0) {
-        return error_set_errno(error, errno, "cannot listen on the interface '%s'", interface);
-    }
-    return true;
+    return (address.sll_ifindex > 0 &&
+            bind(socket, (const struct sockaddr *)&address, sizeof address) == 0) ||
+           error_set_errno(error, errno, "cannot use the interface '%s' for packets", interface);
 }
 
-static bool set_up(struct packet_ring *ring, const char *interface, struct error *error)
+/* What the interface receives is none of ours. */
+static bool take_outgoing_only(int socket, struct error *error)
 {
-    /* Protocol 0: nothing arrives before the ring is bound, with all its options set. */
-    ring->socket = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (ring->socket < 0) {
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)(SKF_AD_OFF + SKF_AD_PKTTYPE)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, PACKET_OUTGOING, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, UINT32_MAX),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+    };
+    const struct sock_fprog filter = {sizeof steps / sizeof steps[0], steps};
+    return setsockopt(socket, SOL_SOCKET, SO_ATTACH_FILTER, &filter, sizeof filter) == 0 ||
+           error_set_errno(error, errno, "cannot filter packets");
+}
+
+/* Protocol 0: nothing arrives before the socket is bound to one, with all its options set. */
+static bool open_socket(int *opened, struct error *error)
+{
+    *opened = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (*opened < 0) {
         return error_set_errno(error, errno,
                                "cannot open a packet socket (it needs CAP_NET_RAW in the user "
                                "namespace)");
     }
-    return set_number(ring->socket, PACKET_VNET_HDR, 1, "super-packets", error) &&
+    return set_number(*opened, PACKET_VNET_HDR, 1, "super-packets", error);
+}
+
+static bool set_up(struct packet_ring *ring, const char *interface, struct error *error)
+{
+    return open_socket(&ring->socket, error) &&
            set_number(ring->socket, PACKET_VERSION, TPACKET_V2, "rings of version 2", error) &&
-           set_number(ring->socket, PACKET_IGNORE_OUTGOING, 1, "only arriving frames", error) &&
-           map_memory(ring, error) && bind_to(ring->socket, interface, error);
+           take_outgoing_only(ring->socket, error) && map_memory(ring, error) &&
+           bind_to(ring->socket, interface, ETH_P_ALL, error);
 }
 
 bool packet_ring_open(struct packet_ring *ring, const char *interface, uint32_t slots,
@@ -114,6 +126,18 @@ void packet_ring_close(struct packet_ring *ring)
         close(ring->socket);
         ring->socket = -1;
     }
+}
+
+int packet_sender_open(const char *interface, struct error *error)
+{
+    int sender;
+    if (open_socket(&sender, error) && bind_to(sender, interface, 0, error)) {
+        return sender;
+    }
+    if (sender >= 0) {
+        close(sender);
+    }
+    return -1;
 }
 
 /* ---- Frames ---- */
@@ -154,12 +178,11 @@ bool packet_ring_next(struct packet_ring *ring, struct packet_slot *slot)
     return true;
 }
 
-enum packet_sent packet_ring_send_oldest(const struct packet_ring *ring,
-                                         const struct packet_ring *out)
+enum packet_sent packet_ring_send_oldest(const struct packet_ring *ring, int sender)
 {
     struct tpacket2_hdr *header = header_at(ring, ring->oldest);
     size_t size = header->tp_snaplen + sizeof(struct virtio_net_hdr);
-    ssize_t sent = send(out->socket, cut_header(header), size, 0);
+    ssize_t sent = send(sender, cut_header(header), size, 0);
     if (sent >= 0) {
         return PACKET_SENT;
     }

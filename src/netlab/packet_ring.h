@@ -1,10 +1,14 @@
 /*
- * packet_ring.h - frames of one interface in memory shared with the kernel (AF_PACKET, TPACKET_V2).
+ * packet_ring.h - the frames that leave by an interface, in memory shared with the kernel
+ * (AF_PACKET, TPACKET_V2).
  *
- * The ring is also the queue: a frame stays in its slot, uncopied, until packet_ring_release()
- * gives the oldest slot back. Super-packets arrive whole, with the header that says how they are
- * to be cut (PACKET_VNET_HDR), and leave so. Made in the network namespace of the calling thread;
- * then one thread uses it, but packet_ring_drops() may come from any one thread at a time.
+ * They are taken where they are sent, inside the sender's call, not where the other end of a pair
+ * of interfaces receives them: on the way there, frames that two processors send for one connection
+ * overtake each other. The ring is also the queue: a frame stays in its slot, uncopied, until
+ * packet_ring_release() gives the oldest slot back. Super-packets arrive whole, with the header
+ * that says how they are to be cut (PACKET_VNET_HDR), and leave so. Made in the network namespace
+ * of the calling thread; then one thread uses it, but packet_ring_drops() may come from any one
+ * thread at a time.
  */
 #ifndef AFPBENCH_NETLAB_PACKET_RING_H
 #define AFPBENCH_NETLAB_PACKET_RING_H
@@ -16,7 +20,7 @@
 #define PACKET_RING_SUPER_BYTES (65535 + 14)
 
 struct packet_ring {
-    int socket; /* −1: closed */
+    int socket; /* readable when a frame is there and none is held; −1: closed */
     uint8_t *memory;
     size_t block_bytes, block_count;
     size_t slot_bytes;
@@ -34,20 +38,21 @@ struct packet_slot {
     bool whole;           /* nothing was cut off */
 };
 
-/* At least `slots` frames of up to `frame_bytes`. Sees what arrives on the interface, not what is
- * sent on it. */
+/* At least `slots` frames of up to `frame_bytes`. */
 bool packet_ring_open(struct packet_ring *ring, const char *interface, uint32_t slots,
                       size_t frame_bytes, struct error *error);
 void packet_ring_close(struct packet_ring *ring);
 
-/* The next frame that arrived, which is held from now on; false: none is there. */
+/* The next frame, which is held from now on; false: none is there. */
 bool packet_ring_next(struct packet_ring *ring, struct packet_slot *slot);
 
-/* Sends the oldest held frame out of another ring's interface. PACKET_BUSY: the kernel has no room
- * now, ask again; PACKET_REFUSED: it never will, errno says why. The frame stays held. */
+/* A socket that sends by an interface and receives nothing; −1 with an error. */
+int packet_sender_open(const char *interface, struct error *error);
+
+/* Sends the oldest held frame by such a socket. PACKET_BUSY: the kernel has no room now, ask again;
+ * PACKET_REFUSED: it never will, errno says why. The frame stays held. */
 enum packet_sent { PACKET_SENT, PACKET_BUSY, PACKET_REFUSED };
-enum packet_sent packet_ring_send_oldest(const struct packet_ring *ring,
-                                         const struct packet_ring *out);
+enum packet_sent packet_ring_send_oldest(const struct packet_ring *ring, int sender);
 
 /* Gives the oldest held slot back to the kernel. */
 void packet_ring_release(struct packet_ring *ring);
