@@ -335,6 +335,49 @@ static bool note_incomplete(const json_t *complete, const json_t *failure,
            set_text(&result->why_incomplete, reason, error);
 }
 
+/* ---- The link of afp_perftest ---- */
+
+enum { LINK_ASKED, LINK_SHAPED, LINK_BACKEND, LINK_KEYS };
+static const struct key link_keys[LINK_KEYS] = {
+    [LINK_ASKED] = {"asked", GROUP},
+    [LINK_SHAPED] = {"shaped", FLAG},
+    [LINK_BACKEND] = {"backend", TEXT},
+};
+
+enum { SHAPE_DELAY, SHAPE_JITTER, SHAPE_LOSS, SHAPE_MTU, SHAPE_RATE, SHAPE_KEYS };
+static const struct key shape_keys[SHAPE_KEYS] = {
+    [SHAPE_DELAY] = {"delay_ns", NUMBER},         [SHAPE_JITTER] = {"jitter_ns", NUMBER},
+    [SHAPE_LOSS] = {"loss_ppm", NUMBER},          [SHAPE_MTU] = {"mtu", POSITIVE},
+    [SHAPE_RATE] = {"rate_bits_per_s", POSITIVE},
+};
+
+/* One condition, as what was asked for: measured figures differ from run to run. */
+static bool read_link(const json_t *object, struct stored_result *result, struct error *error)
+{
+    const json_t *link[LINK_KEYS];
+    const json_t *shape[SHAPE_KEYS];
+    char text[200];
+    char **condition = &result->conditions[STORED_LINK];
+    if (object == NULL) {
+        return set_text(condition, "none", error);
+    }
+    if (!take(object, "link", link_keys, LINK_KEYS, link, error)) {
+        return false;
+    }
+    bool shaped = json_is_true(link[LINK_SHAPED]);
+    if (!take(link[LINK_ASKED], "link.asked", shape_keys, shaped ? SHAPE_KEYS : SHAPE_RATE, shape,
+              error)) {
+        return false;
+    }
+    snprintf(text, sizeof text,
+             "%.40s, %" PRIu64 " bit/s, delay %" PRIu64 " ns, jitter %" PRIu64 " ns, loss %" PRIu64
+             " ppm, MTU %" PRIu64,
+             json_string_value(link[LINK_BACKEND]), shaped ? number(shape[SHAPE_RATE]) : 0,
+             number(shape[SHAPE_DELAY]), number(shape[SHAPE_JITTER]), number(shape[SHAPE_LOSS]),
+             number(shape[SHAPE_MTU]));
+    return set_text(condition, text, error);
+}
+
 /* ---- Cases ---- */
 
 /* Adds the measured samples of a case. */
@@ -438,6 +481,7 @@ static bool read_document(const json_t *root, struct stored_result *result, stru
     }
     if (!take(root, "", document_keys, DOCUMENT_KEYS, document, error) ||
         !read_conditions(document, result, error) ||
+        !read_link(json_object_get(root, "link"), result, error) ||
         !note_incomplete(document[COMPLETE], document[FAILURE], result, error)) {
         return false;
     }

@@ -16,6 +16,7 @@ const char *const stored_condition_names[STORED_CONDITIONS] = {
     [STORED_CPU] = "CPU",
     [STORED_CPU_COUNT] = "CPU count",
     [STORED_TARGET] = "target",
+    [STORED_LINK] = "link",
     [STORED_SERVER_TYPE] = "server machine type",
     [STORED_QUANTUM] = "quantum offered in bytes",
     [STORED_AFP_VERSION] = "AFP version",

@@ -35,6 +35,7 @@ enum stored_condition {
     STORED_CPU,
     STORED_CPU_COUNT,
     STORED_TARGET, /* "AFP server", or "directory" with POSIX calls */
+    STORED_LINK,   /* its shape, of afp_perftest; "none": no link of ours between them */
     /* Of a server: */
     STORED_SERVER_TYPE,
     STORED_QUANTUM,

@@ -19,6 +19,7 @@ static struct stored_result made(void)
         [STORED_CPU] = "A|B <CPU> & \x1b[1m\"x\" \xff_",
         [STORED_CPU_COUNT] = "2",
         [STORED_TARGET] = "AFP server",
+        [STORED_LINK] = "none",
         [STORED_SERVER_TYPE] = "Netatalk4.5.1",
         [STORED_QUANTUM] = "1048576",
         [STORED_AFP_VERSION] = "AFP3.4",

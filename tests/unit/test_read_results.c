@@ -127,9 +127,9 @@ static void must_refuse(const char *text, const struct refused *row)
 static void json_is_read(void **state)
 {
     (void)state;
-    static const char *const conditions[] = {"Linux 6", "x86_64",     "Some CPU",
-                                             "2",       "AFP server", "Netatalk4.5.1",
-                                             "1048576", "AFP3.4",     "none"};
+    static const char *const conditions[] = {"Linux 6",    "x86_64", "Some CPU",      "2",
+                                             "AFP server", "none",   "Netatalk4.5.1", "1048576",
+                                             "AFP3.4",     "none"};
     static const uint64_t case_conditions[] = {1048576, 4, 1, 2, 0, 0, 1, 0, 0, 0};
     struct stored_result result;
     must_read(document, &result);
@@ -193,6 +193,43 @@ static void json_reference_store(void **state)
     assert_string_equal(result.conditions[STORED_REFERENCE_STORE], "null");
     stored_result_release(&result);
     free(text);
+}
+
+/* The shape that was asked for is one condition. */
+static void json_link(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *link, *condition, *message;
+    } rows[] = {
+        {"{\"backend\": \"emulator\", \"shaped\": true, \"asked\": {\"rate_bits_per_s\": "
+         "1000000000, \"delay_ns\": 2000000, \"jitter_ns\": 0, \"loss_ppm\": 5, \"mtu\": 9000}}",
+         "emulator, 1000000000 bit/s, delay 2000000 ns, jitter 0 ns, loss 5 ppm, MTU 9000", NULL},
+        {"{\"backend\": \"none\", \"shaped\": false, \"asked\": {\"rate_bits_per_s\": null, "
+         "\"delay_ns\": 0, \"jitter_ns\": 0, \"loss_ppm\": 0, \"mtu\": 1500}}",
+         "none, 0 bit/s, delay 0 ns, jitter 0 ns, loss 0 ppm, MTU 1500", NULL},
+        {"{\"backend\": \"emulator\", \"shaped\": true, \"asked\": {\"rate_bits_per_s\": "
+         "null, \"delay_ns\": 0, \"jitter_ns\": 0, \"loss_ppm\": 0, \"mtu\": 1500}}",
+         NULL, "link.asked.rate_bits_per_s: expected a whole number from 1 on"},
+        {"{\"backend\": 5, \"shaped\": true}", NULL, "link.asked: expected an object"},
+        {"[]", NULL, "link: expected an object"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct stored_result result;
+        struct error error;
+        char link[400];
+        snprintf(link, sizeof link, "\"link\": %s, \"cases\": [", rows[i].link);
+        char *text = replaced(document, "\"cases\": [", link);
+        bool ok = read_text(text, &result, &error);
+        check(ok == (rows[i].message == NULL), "%s: %s", rows[i].link, error.message);
+        if (ok) {
+            assert_string_equal(result.conditions[STORED_LINK], rows[i].condition);
+        } else {
+            check_error(&error, ERROR_CONTENT, rows[i].message);
+        }
+        stored_result_release(&result);
+        free(text);
+    }
 }
 
 /* A result of POSIX calls; the caller frees it. */
@@ -665,6 +702,7 @@ int main(void)
         cmocka_unit_test(json_is_read),
         cmocka_unit_test(json_sinks),
         cmocka_unit_test(json_reference_store),
+        cmocka_unit_test(json_link),
         cmocka_unit_test(json_of_a_directory),
         cmocka_unit_test(json_of_a_directory_is_strict),
         cmocka_unit_test(json_incomplete),
