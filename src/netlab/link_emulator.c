@@ -28,10 +28,13 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* The last bit of a wait is spent looking at the clock: a sleep ends this much late. */
 #define SPIN_NS (40 * NS_PER_US)
+/* The shortest turn on a processor that the kernel gives. */
+#define SLICE_NS (100 * NS_PER_US)
 /* Frames handled before the other direction has its turn. */
 #define BATCH 32
 /* A delay above this is long enough to look for arrivals by the clock. */
@@ -206,11 +209,29 @@ static void rest(struct emulator *emulator)
     }
 }
 
+/* What sched_setattr(2) takes; its header does not go together with the C library's <sched.h>. */
+struct scheduling {
+    uint32_t size, policy;
+    uint64_t flags;
+    int32_t nice;
+    uint32_t priority;
+    uint64_t slice_ns, deadline_ns, period_ns;
+};
+
+/* Short turns come sooner, also beside a sender and a receiver that fill both processors; the share
+ * of the time stays the same. Kernels before 6.12 take no notice. */
+static void ask_for_short_slices(void)
+{
+    struct scheduling scheduling = {.size = sizeof scheduling, .slice_ns = SLICE_NS};
+    syscall(SYS_sched_setattr, 0, &scheduling, 0U);
+}
+
 static void *emulate(void *context)
 {
     struct emulator *emulator = context;
     prctl(PR_SET_NAME, "link emulator");
     prctl(PR_SET_TIMERSLACK, 1UL);
+    ask_for_short_slices();
     while (!atomic_load(&emulator->stop)) {
         uint64_t wall_ahead_ns = wall_ahead_of_monotonic_ns();
         size_t done = 0;

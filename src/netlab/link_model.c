@@ -30,12 +30,13 @@ static void advance(struct link_direction *direction, uint64_t now_ns)
     }
 }
 
-/* Without a rate all leaves at once: there is never a backlog. */
+/* Without a rate all leaves at once, and nothing waits. */
 static bool fits(const struct link_direction *direction, uint64_t bytes)
 {
-    uint64_t limit = direction->shape.queue_bytes;
+    const struct link_shape *shape = &direction->shape;
     wide waiting = divide_up(direction->backlog, (wide)NS_PER_S * 8);
-    return limit == 0 || waiting + bytes <= limit;
+    return shape->queue_bytes == 0 || shape->rate_bits_per_s == 0 ||
+           waiting + bytes <= shape->queue_bytes;
 }
 
 /* Time until the backlog has left. */
