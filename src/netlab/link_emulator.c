@@ -28,13 +28,12 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
-/* The last bit of a wait is spent looking at the clock: a sleep ends this much late. */
-#define SPIN_NS (40 * NS_PER_US)
-/* The shortest turn on a processor that the kernel gives. */
-#define SLICE_NS (100 * NS_PER_US)
+/* A sleep ends this much late: on a quiet link, the last bit of a wait is spent looking at the
+ * clock. On a busy one that time belongs to the sender and the receiver. */
+#define SPIN_NS      (40 * NS_PER_US)
+#define QUIET_FRAMES 4
 /* Frames handled before the other direction has its turn. */
 #define BATCH 32
 /* A delay above this is long enough to look for arrivals by the clock. */
@@ -189,41 +188,25 @@ static void rest(struct emulator *emulator)
     struct pollfd descriptors[1 + LINK_WAYS] = {{.fd = emulator->wake, .events = POLLIN}};
     size_t count = 1;
     uint64_t next = UINT64_MAX;
-    bool idle = emulator->ways[0].ring.held + emulator->ways[1].ring.held == 0;
+    uint32_t held = emulator->ways[0].ring.held + emulator->ways[1].ring.held;
     for (size_t i = 0; i < LINK_WAYS; i++) {
         const struct way *way = &emulator->ways[i];
         uint64_t look = UINT64_MAX;
         if (way->ring.held > 0) {
             look = way->waiting[way->ring.oldest].due_ns;
-        } else if (!idle && way->least_delay_ns >= PUT_OFF_NS) {
+        } else if (held > 0 && way->least_delay_ns >= PUT_OFF_NS) {
             look = way->looked_ns + way->least_delay_ns;
         } else {
             descriptors[count++] = (struct pollfd){.fd = way->ring.socket, .events = POLLIN};
         }
         next = look < next ? look : next;
     }
+    uint64_t spin = held <= QUIET_FRAMES ? SPIN_NS : 0;
     if (next == UINT64_MAX) {
         stream_poll(descriptors, count, next);
-    } else if (next > clock_now_ns() + SPIN_NS) {
-        stream_poll(descriptors, count, next - SPIN_NS);
+    } else if (next > clock_now_ns() + spin) {
+        stream_poll(descriptors, count, next - spin);
     }
-}
-
-/* What sched_setattr(2) takes; its header does not go together with the C library's <sched.h>. */
-struct scheduling {
-    uint32_t size, policy;
-    uint64_t flags;
-    int32_t nice;
-    uint32_t priority;
-    uint64_t slice_ns, deadline_ns, period_ns;
-};
-
-/* Short turns come sooner, also beside a sender and a receiver that fill both processors; the share
- * of the time stays the same. Kernels before 6.12 take no notice. */
-static void ask_for_short_slices(void)
-{
-    struct scheduling scheduling = {.size = sizeof scheduling, .slice_ns = SLICE_NS};
-    syscall(SYS_sched_setattr, 0, &scheduling, 0U);
 }
 
 static void *emulate(void *context)
@@ -231,7 +214,6 @@ static void *emulate(void *context)
     struct emulator *emulator = context;
     prctl(PR_SET_NAME, "link emulator");
     prctl(PR_SET_TIMERSLACK, 1UL);
-    ask_for_short_slices();
     while (!atomic_load(&emulator->stop)) {
         uint64_t wall_ahead_ns = wall_ahead_of_monotonic_ns();
         size_t done = 0;
