@@ -1,0 +1,60 @@
+/*
+ * perf_figures.h - what the counts of a run over a shaped link mean, and whether they can be true.
+ * Pure.
+ */
+#ifndef AFPBENCH_NETLAB_PERF_FIGURES_H
+#define AFPBENCH_NETLAB_PERF_FIGURES_H
+
+#include "netlab/perf_result.h"
+
+/* The shortest time that a run can take on its link: round trips × RTT, and the bytes of the busier
+ * direction as the line carries them ÷ rate. The larger of the two; their sum where each request
+ * waits for the answer to the one before. RTT is twice the delay less the jitter. 0 on a link
+ * without a shape. */
+uint64_t perf_bound_ns(const struct perf_run *run, const struct link_config *link);
+
+/* What crossed each way, as Ethernet carries it. */
+uint64_t perf_line_bytes(const struct packet_counts *counts);
+
+/* The measured runs of a test on one size, together. */
+struct perf_figures {
+    size_t runs;
+    uint64_t bytes, requests[REQUEST_KINDS], all_requests, runts;
+    double mean_ns, bound_ns; /* of a run */
+    struct perf_traffic traffic;
+    uint32_t segment_bytes; /* MSS; what the MTU takes where no connection was seen */
+    /* Ways that carry the data: a Read to the client, a Write to the server, a Copy both. */
+    bool carries[LINK_WAYS];
+    double short_per_request; /* short segments on these ways */
+    double fill; /* payload ÷ (data segments × MSS) on these ways; −1: no segment */
+    double data_packet_bytes; /* mean size of packets with data there, with the Ethernet header */
+    double packet_bytes;      /* mean size of all packets, both ways */
+    double ack_share;         /* pure ACKs of all packets, both ways */
+    /* What the sending end's TCP waited for; both ends of a Copy. */
+    uint64_t busy_us, receive_window_us, send_buffer_us;
+    double goodput; /* bits per second */
+    double share;   /* goodput ÷ what the link can carry; −1 without a shape */
+};
+
+void perf_figures(const struct perf_result *result, const struct perf_case *perf_case,
+                  struct perf_figures *figures);
+
+/* Adds the faults that the counts of a size show: a time below the bound, a rate above what the
+ * link carries, drops that nobody asked for. */
+bool perf_judge_size(struct perf_result *result, const struct perf_size *size, struct error *error);
+
+/* All sizes, the test program from start to end. */
+void perf_totals(const struct perf_result *result, struct perf_traffic *totals);
+
+/* MSS of the sizes' connections; 0: none was seen. */
+uint32_t perf_segment_bytes(const struct perf_result *result);
+
+/* "10gbit", or "10gbit (machine: 7.9)" where the machine does not keep it: the payload rate of the
+ * slower direction in the same unit. */
+#define PERF_LABEL_LENGTH 80
+const char *perf_rate_label(const struct perf_result *result, char label[PERF_LABEL_LENGTH]);
+
+/* Mean bytes of a packet; 0 without packets. */
+double perf_mean_bytes(const struct packet_counts *counts);
+
+#endif

@@ -1,0 +1,243 @@
+#include "tools/perftest_files.h"
+
+#include "base/memory.h"
+#include "report/json_build.h"
+#include "tools/perftest_json.h"
+#include "tools/perftest_merge.h"
+#include "tools/perftest_net.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TEXT_LIMIT ((size_t)256 << 20)
+
+/* What a writer needs. */
+struct content {
+    const struct perf_result *result;
+    const char *messages;
+};
+
+/* ---- The files ---- */
+
+static bool write_csv(FILE *out, const struct content *content, struct error *error)
+{
+    const struct perf_result *result = content->result;
+    const char **fragments = memory_allocate(result->size_count + 1, sizeof *fragments);
+    if (fragments == NULL) {
+        return memory_error(error, "for the CSV");
+    }
+    for (size_t i = 0; i < result->size_count; i++) {
+        fragments[i] = result->sizes[i].csv;
+    }
+    bool ok = perftest_merge_csv(out, fragments, result->size_count, error);
+    memory_release(fragments);
+    return ok;
+}
+
+static bool write_messages(FILE *out, const struct content *content, struct error *error)
+{
+    (void)error;
+    fputs(content->messages != NULL ? content->messages : "", out);
+    return true;
+}
+
+static bool write_net_csv(FILE *out, const struct content *content, struct error *error)
+{
+    (void)error;
+    perftest_write_net_csv(out, content->result);
+    return true;
+}
+
+static bool write_net_text(FILE *out, const struct content *content, struct error *error)
+{
+    (void)error;
+    perftest_write_net_text(out, content->result);
+    return true;
+}
+
+static bool write_json(FILE *out, const struct content *content, struct error *error)
+{
+    json_t *document = perftest_json(content->result, error);
+    if (document == NULL) {
+        return error->domain == ERROR_NONE;
+    }
+    bool ok = json_write(document, out, "the document", error);
+    json_decref(document);
+    return ok;
+}
+
+/* A size of which the test program wrote a document. */
+static bool has_document(const struct content *content)
+{
+    for (size_t i = 0; i < content->result->size_count; i++) {
+        if (content->result->sizes[i].json != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const struct {
+    const char *suffix;
+    bool (*write)(FILE *out, const struct content *content, struct error *error);
+    bool (*wanted)(const struct content *content); /* NULL: always */
+} files[] = {
+    {".csv", write_csv, NULL},           {"-stderr.log", write_messages, NULL},
+    {"-net.csv", write_net_csv, NULL},   {"-net.txt", write_net_text, NULL},
+    {".json", write_json, has_document},
+};
+#define FILE_COUNT (sizeof files / sizeof files[0])
+
+static bool make_path(char path[PERFTEST_PATH_LENGTH], const char *directory, const char *name,
+                      const char *suffix, struct error *error)
+{
+    int length = snprintf(path, PERFTEST_PATH_LENGTH, "%s/%s%s", directory, name, suffix);
+    return (length > 0 && length < PERFTEST_PATH_LENGTH) ||
+           error_set(error, ERROR_USAGE, 0, "OUTDIR '%.80s…' is too long", directory);
+}
+
+/* ---- Before anything runs ---- */
+
+/* As mkdir -p does. */
+static bool make_directories(const char *directory, struct error *error)
+{
+    char path[PERFTEST_PATH_LENGTH];
+    if (!make_path(path, directory, "", "", error)) {
+        return false;
+    }
+    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(path, 0777) < 0 && errno != EEXIST) {
+            return error_set_errno(error, errno, "cannot make OUTDIR '%s'", path);
+        }
+        *slash = '/';
+    }
+    return true;
+}
+
+static bool check_free(const char *directory, const char *name, struct error *error)
+{
+    for (size_t i = 0; i < FILE_COUNT; i++) {
+        char path[PERFTEST_PATH_LENGTH];
+        struct stat status;
+        if (!make_path(path, directory, name, files[i].suffix, error)) {
+            return false;
+        }
+        if (lstat(path, &status) == 0) {
+            return error_set(error, ERROR_USAGE, 0,
+                             "'%s' is there: --force overwrites it, or give another OUTDIR", path);
+        }
+    }
+    return true;
+}
+
+bool perftest_files_prepare(const char *directory, const struct perftest_plan *plan, bool force,
+                            struct error *error)
+{
+    for (size_t i = 0; !force && i < plan->count; i++) {
+        if (!check_free(directory, plan->runs[i].name, error)) {
+            return false;
+        }
+    }
+    if (!make_directories(directory, error)) {
+        return false;
+    }
+    return access(directory, W_OK | X_OK) == 0 ||
+           error_set_errno(error, errno, "cannot write into OUTDIR '%s'", directory);
+}
+
+/* ---- The test program's own files ---- */
+
+bool perftest_fragment_path(const char *directory, const char *name,
+                            char path[PERFTEST_PATH_LENGTH], struct error *error)
+{
+    return make_path(path, directory, name, ".json.size", error);
+}
+
+void perftest_fragment_remove(const char *path)
+{
+    static const char *const suffixes[] = {"", ".part", ".part.new"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        char whole[PERFTEST_PATH_LENGTH + 16];
+        snprintf(whole, sizeof whole, "%s%s", path, suffixes[i]);
+        unlink(whole);
+    }
+}
+
+char *perftest_read_file(int file, const char *name, struct error *error)
+{
+    struct stat status;
+    if (fstat(file, &status) < 0) {
+        error_set_errno(error, errno, "cannot read %s", name);
+        return NULL;
+    }
+    size_t size = (size_t)status.st_size;
+    char *text = size <= TEXT_LIMIT ? memory_allocate(size + 1, 1) : NULL;
+    if (text == NULL) {
+        error_set(error, ERROR_LIMIT, 0, "%s is too large: %zu bytes", name, size);
+        return NULL;
+    }
+    size_t done = 0;
+    while (done < size) {
+        ssize_t got = pread(file, text + done, size - done, (off_t)done);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            break;
+        }
+        done += (size_t)got;
+    }
+    text[done] = '\0';
+    return text;
+}
+
+/* ---- Afterwards ---- */
+
+static bool write_one(const char *directory, size_t index, const struct content *content,
+                      struct error *error)
+{
+    char path[PERFTEST_PATH_LENGTH];
+    char part[PERFTEST_PATH_LENGTH + 8];
+    if (!make_path(path, directory, content->result->name, files[index].suffix, error)) {
+        return false;
+    }
+    if (files[index].wanted != NULL && !files[index].wanted(content)) {
+        unlink(path); /* of an earlier run, with --force: it must not pass for this one's */
+        return true;
+    }
+    snprintf(part, sizeof part, "%s.part", path);
+    FILE *out = fopen(part, "we");
+    if (out == NULL) {
+        return error_set_errno(error, errno, "cannot write '%s'", part);
+    }
+    bool ok = files[index].write(out, content, error);
+    bool bad = ferror(out) != 0;
+    if (ok && (fflush(out) != 0 || bad)) {
+        ok = error_set_errno(error, errno, "cannot write '%s'", part);
+    }
+    if (fclose(out) != 0 && ok) {
+        ok = error_set_errno(error, errno, "cannot write '%s'", part);
+    }
+    if (ok && rename(part, path) < 0) {
+        ok = error_set_errno(error, errno, "cannot rename '%s'", part);
+    }
+    if (!ok) {
+        unlink(part);
+    }
+    return ok;
+}
+
+bool perftest_files_write(const char *directory, const struct perf_result *result,
+                          const char *messages, struct error *error)
+{
+    struct content content = {result, messages};
+    bool ok = true;
+    for (size_t i = 0; i < FILE_COUNT; i++) {
+        struct error later;
+        ok = write_one(directory, i, &content, ok ? error : &later) && ok;
+    }
+    return ok;
+}

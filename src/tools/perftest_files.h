@@ -1,0 +1,32 @@
+/*
+ * perftest_files.h - the result files of a run: which there are, whether they may be written, and
+ * writing them, each under a temporary name and then renamed.
+ *
+ * To add a file: a row in the table of perftest_files.c.
+ */
+#ifndef AFPBENCH_TOOLS_PERFTEST_FILES_H
+#define AFPBENCH_TOOLS_PERFTEST_FILES_H
+
+#include "netlab/perf_result.h"
+#include "tools/perftest_plan.h"
+
+#define PERFTEST_PATH_LENGTH 4096
+
+/* Makes the directory and sees that it can be written. ERROR_USAGE if a result of the plan is there
+ * already, unless `force`; nothing has been changed then. */
+bool perftest_files_prepare(const char *directory, const struct perftest_plan *plan, bool force,
+                            struct error *error);
+
+/* Where the test program puts its document for a size, for a while. */
+bool perftest_fragment_path(const char *directory, const char *name,
+                            char path[PERFTEST_PATH_LENGTH], struct error *error);
+void perftest_fragment_remove(const char *path);
+
+/* The text of a file, ended; NULL with an error. */
+char *perftest_read_file(int file, const char *name, struct error *error);
+
+/* All files of a run. `messages` is what the test program wrote on stderr. */
+bool perftest_files_write(const char *directory, const struct perf_result *result,
+                          const char *messages, struct error *error);
+
+#endif

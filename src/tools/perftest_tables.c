@@ -1,0 +1,183 @@
+#include "tools/perftest_tables.h"
+
+#include "base/clock.h"
+#include "base/units.h"
+#include "netlab/perf_figures.h"
+#include "tools/perftest_columns.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- The banner ---- */
+
+static const char *bytes_or(uint32_t bytes, const char *otherwise, char text[SIZE_TEXT_LENGTH])
+{
+    if (bytes == 0) {
+        return otherwise;
+    }
+    snprintf(text, SIZE_TEXT_LENGTH, "%" PRIu32, bytes);
+    return text;
+}
+
+static double ms(uint64_t time_ns)
+{
+    return (double)time_ns / (double)NS_PER_MS;
+}
+
+static void write_link(FILE *out, const struct perf_result *result)
+{
+    const struct calibration *measured = &result->calibration;
+    const struct link_shape *shape = &result->link.shapes[LINK_TO_SERVER];
+    char label[PERF_LABEL_LENGTH];
+    fprintf(out, "rate         %s", perf_rate_label(result, label));
+    if (result->calibrated) {
+        fprintf(out, ", measured payload %.1f Mbit/s to the server, %.1f to the client",
+                measured->goodput_bits_per_s[LINK_TO_SERVER] / 1e6,
+                measured->goodput_bits_per_s[LINK_TO_CLIENT] / 1e6);
+    }
+    fprintf(out, "\ndelay        %s one way, RTT %.3f ms", result->delay, 2 * ms(shape->delay_ns));
+    if (result->calibrated) {
+        fprintf(out, ", measured median %.3f ms, p99 %.3f ms", ms(measured->rtt_ns),
+                ms(measured->rtt_p99_ns));
+    }
+    fprintf(out, "\njitter, loss %s, %s\n", result->jitter, result->loss);
+    fprintf(out, "MTU          %" PRIu32, result->link.mtu);
+    if (result->calibrated) {
+        fprintf(out, ", MSS %" PRIu32, measured->segment_bytes);
+    }
+    fprintf(out, "\nlink         %s%s; %s\n", result->backend,
+            result->backend_chosen ? " (chosen by LINK=auto)" : "", result->link_conditions);
+    fprintf(out, "congestion   %s on the client, %s on the server\n",
+            result->settings[LAB_CLIENT].congestion_control,
+            result->settings[LAB_SERVER].congestion_control);
+}
+
+void perftest_write_banner(FILE *out, const struct perf_result *result)
+{
+    char asked[SIZE_TEXT_LENGTH];
+    char offered[SIZE_TEXT_LENGTH];
+    char read_ahead[SIZE_TEXT_LENGTH];
+    fprintf(out, "%s\n", result->name);
+    write_link(out, result);
+    fprintf(out, "server       %s: %s%s\n", result->server, result->server_how,
+            result->server_chosen ? " (chosen by SERVER=auto)" : "");
+    fprintf(out, "quantum      asked %s, offered %s\n",
+            bytes_or(result->quantum_asked_bytes, "the server's", asked),
+            bytes_or(result->quantum_offered_bytes, "unknown", offered));
+    fprintf(out, "read-ahead   %s\n",
+            bytes_or(result->read_ahead_asked, "the server's", read_ahead));
+    fprintf(out,
+            "runs         %s; %" PRIu32 " after %" PRIu32 " warm-ups, %" PRIu32 " outstanding\n\n",
+            result->tests, result->iterations, result->warmups, result->outstanding);
+    fflush(out);
+}
+
+/* ---- The summary ---- */
+
+static void run_label(const struct perf_result *result, char text[PERF_TEXT_LENGTH + 100])
+{
+    char label[PERF_LABEL_LENGTH];
+    const char *machine = strstr(perf_rate_label(result, label), " (machine");
+    snprintf(text, PERF_TEXT_LENGTH + 100, "%s%s%s%s", result->name, machine != NULL ? machine : "",
+             result->fault_count > 0 ? " INVALID" : "", result->complete ? "" : " INCOMPLETE");
+}
+
+void perftest_write_summary(FILE *out, const struct perf_result *const *results, size_t count)
+{
+    fprintf(out, "%-22s %6s %6s %12s %12s %8s %8s %s\n", "run", "mss", "mtu", "tx-packets",
+            "rx-packets", "avg-tx", "avg-rx", "plot");
+    for (size_t i = 0; i < count; i++) {
+        struct perf_traffic totals;
+        char label[PERF_TEXT_LENGTH + 100];
+        perf_totals(results[i], &totals);
+        run_label(results[i], label);
+        const struct packet_counts *tx = &totals.ways[LINK_TO_SERVER];
+        const struct packet_counts *rx = &totals.ways[LINK_TO_CLIENT];
+        fprintf(out, "%-22s %6" PRIu32 " %6" PRIu32 " %12" PRIu64 " %12" PRIu64 " %8.0f %8.0f %s\n",
+                label, perf_segment_bytes(results[i]), results[i]->link.mtu, tx->packets,
+                rx->packets, perf_mean_bytes(tx), perf_mean_bytes(rx), "-");
+    }
+    fputc('\n', out);
+}
+
+/* ---- Of one run ---- */
+
+static void write_sizes(FILE *out, const struct perf_result *result)
+{
+    fprintf(out, "%10s %12s %14s %12s %14s %8s %8s\n", "size", "tx-packets", "tx-bytes",
+            "rx-packets", "rx-bytes", "avg-tx", "avg-rx");
+    for (size_t i = 0; i < result->size_count; i++) {
+        const struct packet_counts *tx = &result->sizes[i].whole.ways[LINK_TO_SERVER];
+        const struct packet_counts *rx = &result->sizes[i].whole.ways[LINK_TO_CLIENT];
+        char size[SIZE_TEXT_LENGTH];
+        fprintf(out, "%10s %12" PRIu64 " %14" PRIu64 " %12" PRIu64 " %14" PRIu64 " %8.0f %8.0f\n",
+                size_text(result->sizes[i].size_bytes, size), tx->packets, tx->bytes, rx->packets,
+                rx->bytes, perf_mean_bytes(tx), perf_mean_bytes(rx));
+    }
+}
+
+static void write_row(FILE *out, enum perftest_table table, uint64_t size_bytes, const char *test,
+                      const struct perf_figures *figures)
+{
+    char size[SIZE_TEXT_LENGTH];
+    char text[PERFTEST_FIGURE_LENGTH];
+    fprintf(out, "%10s %-10s", size_text(size_bytes, size), test);
+    for (size_t i = 0; i < perftest_column_count; i++) {
+        if (perftest_columns[i].table == table) {
+            fprintf(out, " %9s", perftest_figure(&perftest_columns[i], figures, "-", text));
+        }
+    }
+    fputc('\n', out);
+}
+
+static void write_table(FILE *out, enum perftest_table table, const struct perf_result *result)
+{
+    static const char *const titles[PERFTEST_TABLES] = {
+        [PERFTEST_PACKETS] = "Packets by kind, all measured runs together",
+        [PERFTEST_REQUESTS] = "Requests and segments, all measured runs together",
+        [PERFTEST_TIMES] = "Time of a run, its lower bound, and what the sender's TCP waited for",
+    };
+    fprintf(out, "\n%s\n%10s %-10s", titles[table], "size", "test");
+    for (size_t i = 0; i < perftest_column_count; i++) {
+        if (perftest_columns[i].table == table) {
+            fprintf(out, " %9s", perftest_columns[i].heading);
+        }
+    }
+    fputc('\n', out);
+    for (size_t i = 0; i < result->size_count; i++) {
+        const struct perf_size *size = &result->sizes[i];
+        for (size_t k = 0; k < size->case_count; k++) {
+            struct perf_figures figures;
+            perf_figures(result, &size->cases[k], &figures);
+            write_row(out, table, size->size_bytes, size->cases[k].test, &figures);
+        }
+    }
+}
+
+static void write_totals(FILE *out, const struct perf_result *result)
+{
+    struct perf_traffic totals;
+    perf_totals(result, &totals);
+    const struct packet_counts *tx = &totals.ways[LINK_TO_SERVER];
+    const struct packet_counts *rx = &totals.ways[LINK_TO_CLIENT];
+    fprintf(out,
+            "\ntotals: tx %" PRIu64 " packets, %.1f bytes each; rx %" PRIu64
+            " packets, %.1f bytes each\n\n",
+            tx->packets, perf_mean_bytes(tx), rx->packets, perf_mean_bytes(rx));
+}
+
+void perftest_write_tables(FILE *out, const struct perf_result *result)
+{
+    char label[PERF_TEXT_LENGTH + 100];
+    run_label(result, label);
+    fprintf(out, "%s\n", label);
+    write_sizes(out, result);
+    if (!result->tool_marks) {
+        fprintf(out, "\n%s does not tell of its runs (--mark-fd): packets by size only\n",
+                result->tool);
+    }
+    for (unsigned table = 0; result->tool_marks && table < PERFTEST_TABLES; table++) {
+        write_table(out, (enum perftest_table)table, result);
+    }
+    write_totals(out, result);
+}
