@@ -186,17 +186,19 @@ static size_t let_out(struct emulator *emulator, enum link_way which)
 static void rest(struct emulator *emulator)
 {
     struct pollfd descriptors[1 + LINK_WAYS] = {{.fd = emulator->wake, .events = POLLIN}};
+    struct packet_ring *polled[1 + LINK_WAYS];
     size_t count = 1;
     uint64_t next = UINT64_MAX;
     uint32_t held = emulator->ways[0].ring.held + emulator->ways[1].ring.held;
     for (size_t i = 0; i < LINK_WAYS; i++) {
-        const struct way *way = &emulator->ways[i];
+        struct way *way = &emulator->ways[i];
         uint64_t look = UINT64_MAX;
         if (way->ring.held > 0) {
             look = way->waiting[way->ring.oldest].due_ns;
         } else if (held > 0 && way->least_delay_ns >= PUT_OFF_NS) {
             look = way->looked_ns + way->least_delay_ns;
         } else {
+            polled[count] = &way->ring;
             descriptors[count++] = (struct pollfd){.fd = way->ring.socket, .events = POLLIN};
         }
         next = look < next ? look : next;
@@ -206,6 +208,11 @@ static void rest(struct emulator *emulator)
         stream_poll(descriptors, count, next);
     } else if (next > clock_now_ns() + spin) {
         stream_poll(descriptors, count, next - spin);
+    }
+    for (size_t i = 1; i < count; i++) {
+        if ((descriptors[i].revents & POLLERR) != 0) {
+            packet_ring_take_error(polled[i]);
+        }
     }
 }
 

@@ -198,6 +198,13 @@ void packet_ring_release(struct packet_ring *ring)
     ring->held--;
 }
 
+void packet_ring_take_error(struct packet_ring *ring)
+{
+    int taken;
+    socklen_t size = sizeof taken;
+    (void)getsockopt(ring->socket, SOL_SOCKET, SO_ERROR, &taken, &size);
+}
+
 uint64_t packet_ring_drops(struct packet_ring *ring)
 {
     struct tpacket_stats since; /* the kernel starts over with each reading */

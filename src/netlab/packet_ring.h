@@ -57,6 +57,10 @@ enum packet_sent packet_ring_send_oldest(const struct packet_ring *ring, int sen
 /* Gives the oldest held slot back to the kernel. */
 void packet_ring_release(struct packet_ring *ring);
 
+/* The kernel keeps an error on the socket for each time that the interface was or went down, and
+ * polls report it until it is taken: for a poll that found POLLERR. */
+void packet_ring_take_error(struct packet_ring *ring);
+
 /* Frames that found every slot held, since the ring was opened. */
 uint64_t packet_ring_drops(struct packet_ring *ring);
 
