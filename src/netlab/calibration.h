@@ -13,7 +13,16 @@
 
 #define CALIBRATION_EXCHANGES 200
 
+/* Over a long link fewer do: as many as fit into that time, and at least that many. */
+#define CALIBRATION_EXCHANGES_LEAST 20
+#define CALIBRATION_EXCHANGES_NS    UINT64_C(20000000000)
+
+/* How far off the link may be. */
+#define CALIBRATION_RTT_TOLERANCE_NS 300000.0 /* or a tenth, if that is more */
+#define CALIBRATION_RATE_TOLERANCE   0.01
+
 struct calibration {
+    uint32_t exchanges;
     uint64_t rtt_ns; /* median */
     uint64_t rtt_minimum_ns, rtt_p99_ns;
     double goodput_bits_per_s[LINK_WAYS];
@@ -21,6 +30,7 @@ struct calibration {
     uint64_t dropped;       /* packets during the probes */
 };
 
+/* Takes 200 round trips and, in each direction, a second or ten round trips. */
 bool calibration_measure(struct calibration *calibration, struct lab *lab, struct link *link,
                          int interrupt_fd, struct error *error);
 
@@ -31,9 +41,10 @@ enum calibration_verdict {
                         */
 };
 
-/* The delay may be off by 10 % or 0.3 ms, the larger; the rate is kept within 1 %. Fills `error`
- * with the figures unless the verdict is true. Jitter widens the delay's bound; with LOSS the rate
- * is not judged from below. */
+/* The delay may be off by 10 % or 0.3 ms, the larger; the rate is kept within 1 %. A round trip is
+ * the two delays and the time that the probe's own bits take. Fills `error` with the figures unless
+ * the verdict is true. Jitter widens the delay's bound by half of it (the median of 200 stays
+ * within that); with LOSS the rate is not judged from below. */
 enum calibration_verdict calibration_judge(const struct calibration *calibration,
                                            const struct link_config *config, struct error *error);
 

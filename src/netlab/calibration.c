@@ -1,0 +1,296 @@
+#include "netlab/calibration.h"
+
+#include "base/clock.h"
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "base/stream.h"
+#include "base/tcp_info.h"
+#include "base/units.h"
+#include "netlab/calibration_bulk.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define CONNECT_LIMIT_NS  (30 * NS_PER_S)
+#define EXCHANGE_LIMIT_NS (60 * NS_PER_S) /* without any answer: longer than the longest delay */
+
+/* A probe's frame on the line: headers with timestamps and one byte. */
+#define EXCHANGE_LINE_BYTES (LINK_LINE_OVERHEAD + LINK_HEADER + 20 + 32 + 1)
+
+/* ---- A connection across ---- */
+
+struct probe {
+    int sockets[LAB_SIDES]; /* non-blocking */
+    int listener;
+    struct sockaddr_in address;
+    struct interrupt interrupt;
+};
+
+static bool open_listener(void *context, struct error *error)
+{
+    struct probe *probe = context;
+    socklen_t size = sizeof probe->address;
+    probe->address.sin_family = AF_INET;
+    inet_pton(AF_INET, LAB_SERVER_ADDRESS, &probe->address.sin_addr);
+    probe->listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (probe->listener < 0 ||
+        bind(probe->listener, (struct sockaddr *)&probe->address, sizeof probe->address) < 0 ||
+        listen(probe->listener, 1) < 0 ||
+        getsockname(probe->listener, (struct sockaddr *)&probe->address, &size) < 0) {
+        return error_set_errno(error, errno, "cannot listen on the server's side");
+    }
+    return true;
+}
+
+static bool begin_connection(void *context, struct error *error)
+{
+    struct probe *probe = context;
+    int client = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    probe->sockets[LAB_CLIENT] = client;
+    if (client < 0) {
+        return error_set_errno(error, errno, "cannot make a socket on the client's side");
+    }
+    return connect(client, (struct sockaddr *)&probe->address, sizeof probe->address) == 0 ||
+           errno == EINPROGRESS || error_set_errno(error, errno, "cannot connect across the link");
+}
+
+/* Waits until one descriptor is ready; errors are those of the wait. */
+static bool await(const struct probe *probe, int descriptor, short events, uint64_t limit_ns,
+                  const char *what, struct error *error)
+{
+    struct pollfd waiting[] = {{.fd = descriptor, .events = events},
+                               {.fd = probe->interrupt.fd, .events = POLLIN}};
+    int ready = stream_poll(waiting, 2, clock_now_ns() + limit_ns);
+    if (ready < 0) {
+        return error_set_errno(error, errno, "poll");
+    }
+    if (ready == 0) {
+        return error_set(error, ERROR_TIMEOUT, 0, "no %s across the link within %g s", what,
+                         (double)limit_ns / (double)NS_PER_S);
+    }
+    return interrupt_check(&probe->interrupt, error);
+}
+
+static bool accept_connection(struct probe *probe, struct error *error)
+{
+    if (!await(probe, probe->listener, POLLIN, CONNECT_LIMIT_NS, "connection", error)) {
+        return false;
+    }
+    int server = accept4(probe->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    probe->sockets[LAB_SERVER] = server;
+    if (server < 0) {
+        return error_set_errno(error, errno, "cannot accept the probe's connection");
+    }
+    return stream_prepare_tcp(server, error) &&
+           stream_prepare_tcp(probe->sockets[LAB_CLIENT], error);
+}
+
+static bool open_probe(struct probe *probe, struct lab *lab, int interrupt_fd, struct error *error)
+{
+    *probe = (struct probe){.sockets = {-1, -1}, .listener = -1, .interrupt = {interrupt_fd}};
+    return lab_visit(lab, LAB_SERVER, open_listener, probe, error) &&
+           lab_visit(lab, LAB_CLIENT, begin_connection, probe, error) &&
+           accept_connection(probe, error);
+}
+
+static void close_probe(struct probe *probe)
+{
+    int *descriptors[] = {&probe->sockets[LAB_CLIENT], &probe->sockets[LAB_SERVER],
+                          &probe->listener};
+    for (size_t i = 0; i < sizeof descriptors / sizeof descriptors[0]; i++) {
+        if (*descriptors[i] >= 0) {
+            close(*descriptors[i]);
+        }
+    }
+}
+
+/* ---- The round trip ---- */
+
+static bool pass_byte(const struct probe *probe, enum lab_side from, enum lab_side to,
+                      struct error *error)
+{
+    char byte = 'x';
+    struct iovec piece = {&byte, 1};
+    if (stream_send(probe->sockets[from], &piece, 1, false) != 1) {
+        return error_set_errno(error, errno, "cannot send a byte across the link");
+    }
+    if (!await(probe, probe->sockets[to], POLLIN, EXCHANGE_LIMIT_NS, "byte", error)) {
+        return false;
+    }
+    ssize_t got = stream_receive(probe->sockets[to], &piece, 1);
+    return got == 1 || error_set_errno(error, got < 0 ? errno : ECONNRESET,
+                                       "cannot receive a byte across the link");
+}
+
+static int compare_times(const void *left, const void *right)
+{
+    uint64_t a = *(const uint64_t *)left;
+    uint64_t b = *(const uint64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+/* Over a long link the last of the 200 are left out, not the user's afternoon. */
+static bool measure_round_trip(struct calibration *calibration, const struct probe *probe,
+                               struct error *error)
+{
+    uint64_t times[CALIBRATION_EXCHANGES];
+    uint64_t enough_ns = clock_now_ns() + CALIBRATION_EXCHANGES_NS;
+    size_t count = 0;
+    while (count < CALIBRATION_EXCHANGES &&
+           (count < CALIBRATION_EXCHANGES_LEAST || clock_now_ns() < enough_ns)) {
+        uint64_t begin = clock_now_ns();
+        if (!pass_byte(probe, LAB_CLIENT, LAB_SERVER, error) ||
+            !pass_byte(probe, LAB_SERVER, LAB_CLIENT, error)) {
+            return false;
+        }
+        times[count++] = clock_now_ns() - begin;
+    }
+    qsort(times, count, sizeof times[0], compare_times);
+    size_t rank = (count * 99 + 99) / 100; /* nearest rank: the smallest with 99 % at or below */
+    calibration->exchanges = (uint32_t)count;
+    calibration->rtt_ns = (times[(count - 1) / 2] + times[count / 2]) / 2;
+    calibration->rtt_minimum_ns = times[0];
+    calibration->rtt_p99_ns = times[rank - 1];
+    return true;
+}
+
+/* ---- All of it ---- */
+
+static bool measure_goodput(struct calibration *calibration, const struct probe *probe,
+                            const struct link_config *config, struct error *error)
+{
+    static const enum lab_side senders[LINK_WAYS] = {
+        [LINK_TO_SERVER] = LAB_CLIENT, [LINK_TO_CLIENT] = LAB_SERVER};
+    for (enum link_way way = 0; way < LINK_WAYS; way++) {
+        const struct link_shape *shape = &config->shapes[way];
+        enum lab_side sender = senders[way];
+        struct calibration_bulk bulk = {
+            .sender = probe->sockets[sender],
+            .receiver = probe->sockets[LAB_SIDES - 1 - sender],
+            .interrupt = probe->interrupt,
+            .rtt_ns = calibration->rtt_ns,
+            .window_bytes = calibration_window_bytes(shape, calibration->segment_bytes),
+        };
+        if (!calibration_bulk_run(&bulk, &calibration->goodput_bits_per_s[way], error)) {
+            return error_prefix(error, "bulk transfer to the %s",
+                                way == LINK_TO_SERVER ? "server" : "client");
+        }
+    }
+    return true;
+}
+
+static uint64_t count_dropped(struct link *link, struct link_counts *counts)
+{
+    uint64_t dropped = 0;
+    link_counts(link, counts);
+    for (enum link_way way = 0; way < LINK_WAYS; way++) {
+        dropped += counts->dropped[way];
+    }
+    return dropped;
+}
+
+static bool measure(struct calibration *calibration, const struct probe *probe,
+                    const struct link_config *config, struct error *error)
+{
+    struct tcp_snapshot tcp;
+    if (!tcp_snapshot_take(probe->sockets[LAB_CLIENT], &tcp, error)) {
+        return false;
+    }
+    calibration->segment_bytes = tcp.segment_bytes;
+    return measure_round_trip(calibration, probe, error) &&
+           measure_goodput(calibration, probe, config, error);
+}
+
+bool calibration_measure(struct calibration *calibration, struct lab *lab, struct link *link,
+                         int interrupt_fd, struct error *error)
+{
+    *calibration = (struct calibration){0};
+    struct link_counts *counts = memory_allocate(1, sizeof *counts);
+    if (counts == NULL) {
+        return memory_error(error, "for the link's counters");
+    }
+    struct probe probe;
+    uint64_t dropped_before = count_dropped(link, counts);
+    bool done = open_probe(&probe, lab, interrupt_fd, error) &&
+                measure(calibration, &probe, &link->config, error);
+    close_probe(&probe);
+    calibration->dropped = count_dropped(link, counts) - dropped_before;
+    memory_release(counts);
+    return done || error_prefix(error, "calibration");
+}
+
+/* ---- The verdict ---- */
+
+static double line_ns(const struct link_shape *shape)
+{
+    return shape->rate_bits_per_s == 0
+               ? 0
+               : EXCHANGE_LINE_BYTES * 8.0 * 1e9 / (double)shape->rate_bits_per_s;
+}
+
+static bool judge_delay(const struct calibration *calibration, const struct link_config *config,
+                        struct error *error)
+{
+    double wanted_ns = 0;
+    double jitter_ns = 0;
+    for (enum link_way way = 0; way < LINK_WAYS; way++) {
+        const struct link_shape *shape = &config->shapes[way];
+        wanted_ns += (double)shape->delay_ns + line_ns(shape);
+        jitter_ns += (double)shape->jitter_ns;
+    }
+    double tolerance_ns = wanted_ns / 10 > CALIBRATION_RTT_TOLERANCE_NS
+                              ? wanted_ns / 10
+                              : CALIBRATION_RTT_TOLERANCE_NS;
+    tolerance_ns += jitter_ns / 4;
+    double found_ns = (double)calibration->rtt_ns;
+    return (found_ns >= wanted_ns - tolerance_ns && found_ns <= wanted_ns + tolerance_ns) ||
+           error_set(error, ERROR_LIMIT, 0,
+                     "the link's round trip is %.3f ms instead of %.3f ms (more than %.3f ms off)",
+                     found_ns / 1e6, wanted_ns / 1e6, tolerance_ns / 1e6);
+}
+
+static enum calibration_verdict judge_rate(const struct calibration *calibration,
+                                           const struct link_config *config, enum link_way way,
+                                           struct error *error)
+{
+    const struct link_shape *shape = &config->shapes[way];
+    if (shape->rate_bits_per_s == 0) {
+        return CALIBRATION_TRUE;
+    }
+    double wanted =
+        link_capacity_bits_per_s(shape->rate_bits_per_s, config->mtu, calibration->segment_bytes);
+    double found = calibration->goodput_bits_per_s[way];
+    bool above = found > wanted * (1 + CALIBRATION_RATE_TOLERANCE);
+    bool below = found < wanted * (1 - CALIBRATION_RATE_TOLERANCE) && shape->loss_ppm == 0;
+    if (above || below) {
+        error_set(error, ERROR_LIMIT, 0,
+                  "the link carries %.1f Mbit/s of payload to the %s, and at its rate would carry "
+                  "%.1f",
+                  found / 1e6, way == LINK_TO_SERVER ? "server" : "client", wanted / 1e6);
+    }
+    return above ? CALIBRATION_FALSE : below ? CALIBRATION_TOO_SLOW : CALIBRATION_TRUE;
+}
+
+enum calibration_verdict calibration_judge(const struct calibration *calibration,
+                                           const struct link_config *config, struct error *error)
+{
+    if (!judge_delay(calibration, config, error)) {
+        return CALIBRATION_FALSE;
+    }
+    enum calibration_verdict worst = CALIBRATION_TRUE;
+    for (enum link_way way = 0; way < LINK_WAYS; way++) {
+        struct error reason;
+        enum calibration_verdict verdict = judge_rate(calibration, config, way, &reason);
+        if (verdict > worst) {
+            worst = verdict;
+            *error = reason;
+        }
+    }
+    return worst;
+}
