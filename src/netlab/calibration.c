@@ -5,8 +5,8 @@
 #include "base/memory.h"
 #include "base/stream.h"
 #include "base/tcp_info.h"
-#include "base/units.h"
 #include "netlab/calibration_bulk.h"
+#include "stats/summary.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -128,18 +128,11 @@ static bool pass_byte(const struct probe *probe, enum lab_side from, enum lab_si
                                        "cannot receive a byte across the link");
 }
 
-static int compare_times(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left;
-    uint64_t b = *(const uint64_t *)right;
-    return a < b ? -1 : a > b;
-}
-
 /* Over a long link the last of the 200 are left out, not the user's afternoon. */
 static bool measure_round_trip(struct calibration *calibration, const struct probe *probe,
                                struct error *error)
 {
-    uint64_t times[CALIBRATION_EXCHANGES];
+    double times[CALIBRATION_EXCHANGES];
     uint64_t enough_ns = clock_now_ns() + CALIBRATION_EXCHANGES_NS;
     size_t count = 0;
     while (count < CALIBRATION_EXCHANGES &&
@@ -149,14 +142,13 @@ static bool measure_round_trip(struct calibration *calibration, const struct pro
             !pass_byte(probe, LAB_SERVER, LAB_CLIENT, error)) {
             return false;
         }
-        times[count++] = clock_now_ns() - begin;
+        times[count++] = (double)(clock_now_ns() - begin);
     }
-    qsort(times, count, sizeof times[0], compare_times);
-    size_t rank = (count * 99 + 99) / 100; /* nearest rank: the smallest with 99 % at or below */
+    qsort(times, count, sizeof times[0], stats_compare_doubles);
     calibration->exchanges = (uint32_t)count;
-    calibration->rtt_ns = (times[(count - 1) / 2] + times[count / 2]) / 2;
-    calibration->rtt_minimum_ns = times[0];
-    calibration->rtt_p99_ns = times[rank - 1];
+    calibration->rtt_ns = (uint64_t)stats_percentile(times, count, 0.5);
+    calibration->rtt_minimum_ns = (uint64_t)times[0];
+    calibration->rtt_p99_ns = (uint64_t)stats_percentile(times, count, 0.99);
     return true;
 }
 

@@ -1,6 +1,9 @@
 /* lab_probe - the lab step by step, for tests/netlab/test_lab.py: makes one, does what the first
  * argument says and prints "key value" lines. */
+#include "netlab/calibration.h"
+#include "netlab/connection.h"
 #include "netlab/lab.h"
+#include "netlab/link.h"
 #include "netlab/server_under_test.h"
 #include "netlab/supervisor.h"
 
@@ -23,10 +26,14 @@ struct probe {
     char **words;
     const struct supervisor *supervisor;
     struct lab lab;
+    struct link link;
     struct lab_config config;
+    struct link_config link_config;
 };
 
 /* ---- One connection across ---- */
+
+#define MEETING_PORT 7000
 
 struct meeting {
     int sockets[LAB_SIDES];
@@ -35,7 +42,7 @@ struct meeting {
 
 static struct sockaddr_in server_address(void)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(7000)};
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(MEETING_PORT)};
     inet_pton(AF_INET, LAB_SERVER_ADDRESS, &address.sin_addr);
     return address;
 }
@@ -199,12 +206,76 @@ static bool serve(struct probe *probe, struct error *error)
     return done;
 }
 
+static bool calibrate(struct probe *probe, struct error *error)
+{
+    static const char *const verdicts[] = {[CALIBRATION_TRUE] = "true",
+                                           [CALIBRATION_TOO_SLOW] = "too slow",
+                                           [CALIBRATION_FALSE] = "false"};
+    struct calibration found;
+    struct error reason = {.domain = ERROR_NONE};
+    if (!calibration_measure(&found, &probe->lab, &probe->link, -1, error)) {
+        return false;
+    }
+    printf("exchanges %u\nrtt %" PRIu64 " minimum %" PRIu64 " p99 %" PRIu64 "\n",
+           (unsigned)found.exchanges, found.rtt_ns, found.rtt_minimum_ns, found.rtt_p99_ns);
+    printf("goodput %.0f %.0f\nsegment %u\ndropped %" PRIu64 "\n",
+           found.goodput_bits_per_s[LINK_TO_SERVER], found.goodput_bits_per_s[LINK_TO_CLIENT],
+           (unsigned)found.segment_bytes, found.dropped);
+    printf("verdict %s %s\n", verdicts[calibration_judge(&found, &probe->link_config, &reason)],
+           reason.domain != ERROR_NONE ? reason.message : "");
+    return true;
+}
+
+/* The connections of one exchange, as each side's kernel has them. */
+static bool list(struct probe *probe, struct error *error)
+{
+    struct meeting meeting;
+    struct connection connections[2];
+    if (!meet(probe, &meeting, error) ||
+        !cross(meeting.sockets[LAB_CLIENT], meeting.sockets[LAB_SERVER], "there", error)) {
+        return false;
+    }
+    for (enum lab_side side = 0; side < LAB_SIDES; side++) {
+        size_t count;
+        if (!connections_list(&probe->lab, side, MEETING_PORT, connections, 2, &count, error)) {
+            return false;
+        }
+        const struct tcp_snapshot *tcp = &connections[0].tcp;
+        uint64_t received;
+        tcp_snapshot_value(tcp, TCP_BYTES_RECEIVED, &received);
+        printf("count %zu\nport %u\nsegment %u\ncongestion %s\nreceived %" PRIu64 "\nbuffers %d\n",
+               count, (unsigned)connections[0].server_port, (unsigned)tcp->segment_bytes,
+               tcp->congestion_control, received,
+               tcp->send_buffer_bytes > 0 && tcp->receive_buffer_bytes > 0);
+    }
+    return true;
+}
+
+/* How much crosses in as many seconds as the first word says. */
+static bool idle(struct probe *probe, struct error *error)
+{
+    struct link_counts *before = calloc(2, sizeof *before);
+    struct link_counts *after = before + 1;
+    (void)error;
+    link_counts(&probe->link, before);
+    sleep((unsigned)strtoul(probe->words[0], NULL, 10));
+    link_counts(&probe->link, after);
+    for (enum link_way way = 0; way < LINK_WAYS; way++) {
+        printf("packets %" PRIu64 "\n", after->ways[way].packets - before->ways[way].packets);
+    }
+    free(before);
+    return true;
+}
+
 static const struct {
     const char *name;
     bool (*run)(struct probe *probe, struct error *error);
 } commands[] = {
-    {"users", say_users}, {"settings", say_settings}, {"talk", talk}, {"program", start_program},
-    {"hold", hold},       {"serve", serve},
+    {"users", say_users},     {"settings", say_settings},
+    {"talk", talk},           {"program", start_program},
+    {"hold", hold},           {"serve", serve},
+    {"calibrate", calibrate}, {"list", list},
+    {"idle", idle},
 };
 
 static bool run_command(struct probe *probe, struct error *error)
@@ -220,32 +291,56 @@ static bool run_command(struct probe *probe, struct error *error)
 static int inside(const struct supervisor *supervisor, void *context)
 {
     struct probe *probe = context;
+    const char *name = getenv("LAB_PROBE_LINK");
     struct error error;
     probe->supervisor = supervisor;
-    bool done =
-        lab_up(&probe->lab, &probe->config, &error) &&
-        lab_make_pair(&probe->lab, LAB_CLIENT, LAB_INTERFACE, LAB_SERVER, LAB_INTERFACE, &error) &&
-        lab_connect(&probe->lab, &probe->config, &error) && run_command(probe, &error);
+    bool done = lab_up(&probe->lab, &probe->config, &error) &&
+                link_up(&probe->link, name != NULL ? link_backend_by_name(name) : &link_none,
+                        &probe->link_config, &probe->lab, &error);
+    if (done) {
+        done = lab_connect(&probe->lab, &probe->config, &error) && run_command(probe, &error);
+        link_down(&probe->link);
+    }
     if (!done) {
         fprintf(stderr, "lab_probe: %s\n", error.message);
     }
     lab_down(&probe->lab);
-    return done ? EXIT_DONE : EXIT_CANNOT_RUN;
+    return done ? EXIT_DONE : error_exit_status(&error, EXIT_CANNOT_RUN);
+}
+
+static const char *setting(const char *name, const char *otherwise)
+{
+    const char *value = getenv(name);
+    return value != NULL ? value : otherwise;
+}
+
+static bool read_shape(struct probe *probe, struct error *error)
+{
+    struct link_shape shape = {0};
+    uint64_t mtu;
+    if (!link_parse_rate(setting("LAB_PROBE_RATE", "10gbit"), "RATE", &shape.rate_bits_per_s,
+                         error) ||
+        !link_parse_time(setting("LAB_PROBE_DELAY", "2ms"), "DELAY", &shape.delay_ns, error) ||
+        !parse_unsigned(setting("LAB_PROBE_MTU", "1500"), "MTU", 576, 65000, &mtu, error)) {
+        return false;
+    }
+    shape.queue_bytes = link_queue_bytes(shape.rate_bits_per_s, shape.delay_ns, MIB, 1);
+    probe->config = (struct lab_config){.mtu = (uint32_t)mtu,
+                                        .rate_bits_per_s = shape.rate_bits_per_s,
+                                        .delay_ns = shape.delay_ns,
+                                        .congestion_control = getenv("LAB_PROBE_CC")};
+    probe->link_config =
+        (struct link_config){.shapes = {shape, shape}, .mtu = (uint32_t)mtu, .seed = 1};
+    return true;
 }
 
 int main(int argc, char **argv)
 {
-    struct probe probe = {
-        .command = argc > 1 ? argv[1] : "users",
-        .words = argv + (argc > 1 ? 2 : 1),
-        .config = {.mtu = 9000,
-                   .rate_bits_per_s = UINT64_C(100000000000),
-                   .delay_ns = 2 * NS_PER_MS,
-                   .congestion_control = getenv("LAB_PROBE_CC")},
-    };
+    struct probe probe = {.command = argc > 1 ? argv[1] : "users",
+                          .words = argv + (argc > 1 ? 2 : 1)};
     struct error error;
     int status = EXIT_CANNOT_RUN;
-    if (!supervisor_run(inside, &probe, &status, &error)) {
+    if (!read_shape(&probe, &error) || !supervisor_run(inside, &probe, &status, &error)) {
         fprintf(stderr, "lab_probe: %s\n", error.message);
     }
     return status;
