@@ -152,71 +152,6 @@ static bool measure_round_trip(struct calibration *calibration, const struct pro
     return true;
 }
 
-/* ---- All of it ---- */
-
-static bool measure_goodput(struct calibration *calibration, const struct probe *probe,
-                            const struct link_config *config, struct error *error)
-{
-    static const enum lab_side senders[LINK_WAYS] = {
-        [LINK_TO_SERVER] = LAB_CLIENT, [LINK_TO_CLIENT] = LAB_SERVER};
-    for (enum link_way way = 0; way < LINK_WAYS; way++) {
-        const struct link_shape *shape = &config->shapes[way];
-        enum lab_side sender = senders[way];
-        struct calibration_bulk bulk = {
-            .sender = probe->sockets[sender],
-            .receiver = probe->sockets[LAB_SIDES - 1 - sender],
-            .interrupt = probe->interrupt,
-            .rtt_ns = calibration->rtt_ns,
-            .window_bytes = calibration_window_bytes(shape, calibration->segment_bytes),
-        };
-        if (!calibration_bulk_run(&bulk, &calibration->goodput_bits_per_s[way], error)) {
-            return error_prefix(error, "bulk transfer to the %s",
-                                way == LINK_TO_SERVER ? "server" : "client");
-        }
-    }
-    return true;
-}
-
-static uint64_t count_dropped(struct link *link, struct link_counts *counts)
-{
-    uint64_t dropped = 0;
-    link_counts(link, counts);
-    for (enum link_way way = 0; way < LINK_WAYS; way++) {
-        dropped += counts->dropped[way];
-    }
-    return dropped;
-}
-
-static bool measure(struct calibration *calibration, const struct probe *probe,
-                    const struct link_config *config, struct error *error)
-{
-    struct tcp_snapshot tcp;
-    if (!tcp_snapshot_take(probe->sockets[LAB_CLIENT], &tcp, error)) {
-        return false;
-    }
-    calibration->segment_bytes = tcp.segment_bytes;
-    return measure_round_trip(calibration, probe, error) &&
-           measure_goodput(calibration, probe, config, error);
-}
-
-bool calibration_measure(struct calibration *calibration, struct lab *lab, struct link *link,
-                         int interrupt_fd, struct error *error)
-{
-    *calibration = (struct calibration){0};
-    struct link_counts *counts = memory_allocate(1, sizeof *counts);
-    if (counts == NULL) {
-        return memory_error(error, "for the link's counters");
-    }
-    struct probe probe;
-    uint64_t dropped_before = count_dropped(link, counts);
-    bool done = open_probe(&probe, lab, interrupt_fd, error) &&
-                measure(calibration, &probe, &link->config, error);
-    close_probe(&probe);
-    calibration->dropped = count_dropped(link, counts) - dropped_before;
-    memory_release(counts);
-    return done || error_prefix(error, "calibration");
-}
-
 /* ---- The verdict ---- */
 
 static double line_ns(const struct link_shape *shape)
@@ -267,6 +202,94 @@ static enum calibration_verdict judge_rate(const struct calibration *calibration
                   found / 1e6, way == LINK_TO_SERVER ? "server" : "client", wanted / 1e6);
     }
     return above ? CALIBRATION_FALSE : below ? CALIBRATION_TOO_SLOW : CALIBRATION_TRUE;
+}
+
+/* ---- The rate ---- */
+
+/* What the link can do: a busy moment of the machine gets another chance, and the best counts. */
+#define GOODPUT_TRIES 3
+
+static bool measure_best(struct calibration *calibration, const struct calibration_bulk *bulk,
+                         const struct link_config *config, enum link_way way, struct error *error)
+{
+    double *best = &calibration->goodput_bits_per_s[way];
+    struct error reason;
+    for (int i = 0; i < GOODPUT_TRIES; i++) {
+        double goodput;
+        if (!calibration_bulk_run(bulk, &goodput, error)) {
+            return false;
+        }
+        *best = goodput > *best ? goodput : *best;
+        if (judge_rate(calibration, config, way, &reason) != CALIBRATION_TOO_SLOW) {
+            return true;
+        }
+    }
+    return true;
+}
+
+static bool measure_goodput(struct calibration *calibration, const struct probe *probe,
+                            const struct link_config *config, struct error *error)
+{
+    static const enum lab_side senders[LINK_WAYS] = {
+        [LINK_TO_SERVER] = LAB_CLIENT, [LINK_TO_CLIENT] = LAB_SERVER};
+    for (enum link_way way = 0; way < LINK_WAYS; way++) {
+        const struct link_shape *shape = &config->shapes[way];
+        enum lab_side sender = senders[way];
+        struct calibration_bulk bulk = {
+            .sender = probe->sockets[sender],
+            .receiver = probe->sockets[LAB_SIDES - 1 - sender],
+            .interrupt = probe->interrupt,
+            .rtt_ns = calibration->rtt_ns,
+            .window_bytes = calibration_window_bytes(shape, calibration->segment_bytes),
+        };
+        if (!measure_best(calibration, &bulk, config, way, error)) {
+            return error_prefix(error, "bulk transfer to the %s",
+                                way == LINK_TO_SERVER ? "server" : "client");
+        }
+    }
+    return true;
+}
+
+/* ---- All of it ---- */
+
+static uint64_t count_dropped(struct link *link, struct link_counts *counts)
+{
+    uint64_t dropped = 0;
+    link_counts(link, counts);
+    for (enum link_way way = 0; way < LINK_WAYS; way++) {
+        dropped += counts->dropped[way];
+    }
+    return dropped;
+}
+
+static bool measure(struct calibration *calibration, const struct probe *probe,
+                    const struct link_config *config, struct error *error)
+{
+    struct tcp_snapshot tcp;
+    if (!tcp_snapshot_take(probe->sockets[LAB_CLIENT], &tcp, error)) {
+        return false;
+    }
+    calibration->segment_bytes = tcp.segment_bytes;
+    return measure_round_trip(calibration, probe, error) &&
+           measure_goodput(calibration, probe, config, error);
+}
+
+bool calibration_measure(struct calibration *calibration, struct lab *lab, struct link *link,
+                         int interrupt_fd, struct error *error)
+{
+    *calibration = (struct calibration){0};
+    struct link_counts *counts = memory_allocate(1, sizeof *counts);
+    if (counts == NULL) {
+        return memory_error(error, "for the link's counters");
+    }
+    struct probe probe;
+    uint64_t dropped_before = count_dropped(link, counts);
+    bool done = open_probe(&probe, lab, interrupt_fd, error) &&
+                measure(calibration, &probe, &link->config, error);
+    close_probe(&probe);
+    calibration->dropped = count_dropped(link, counts) - dropped_before;
+    memory_release(counts);
+    return done || error_prefix(error, "calibration");
 }
 
 enum calibration_verdict calibration_judge(const struct calibration *calibration,

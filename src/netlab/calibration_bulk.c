@@ -19,7 +19,7 @@
 
 #define PIECE_BYTES     ((size_t)256 * 1024)
 #define WINDOW_UNSHAPED (8 * MIB)
-#define WINDOW_MOMENT   20 /* a 20th of a second */
+#define WINDOW_MOMENT   100 /* a hundredth of a second */
 #define WINDOW_SEGMENTS 32
 #define WINDOW_OF_QUEUE 0.8 /* headers and framing take a part, 6 % at MTU 1500 */
 

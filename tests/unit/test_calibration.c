@@ -1,0 +1,126 @@
+/* calibration_judge() at its boundaries, and how much the bulk probe keeps on its way. */
+#include "unit.h"
+
+#include "netlab/calibration.h"
+#include "netlab/calibration_bulk.h"
+
+#define MS UINT64_C(1000000)
+#define US UINT64_C(1000)
+
+static struct link_config link_of(uint64_t rate, uint64_t delay_ns)
+{
+    struct link_shape shape = {.rate_bits_per_s = rate, .delay_ns = delay_ns};
+    return (struct link_config){.shapes = {shape, shape}, .mtu = 1500};
+}
+
+static void judged(const struct link_config *config, uint64_t rtt_ns, double to_server,
+                   double to_client, enum calibration_verdict wanted, const char *text)
+{
+    struct calibration found = {
+        .rtt_ns = rtt_ns, .goodput_bits_per_s = {to_server, to_client}, .segment_bytes = 1448};
+    struct error error = {.domain = ERROR_NONE};
+    enum calibration_verdict verdict = calibration_judge(&found, config, &error);
+    check(verdict == wanted, "verdict %d, not %d, for %llu ns, %f and %f", (int)verdict,
+          (int)wanted, (unsigned long long)rtt_ns, to_server, to_client);
+    if (wanted == CALIBRATION_TRUE) {
+        check(error.domain == ERROR_NONE, "an error without a fault: %s", error.message);
+    } else {
+        check_error(&error, ERROR_LIMIT, text);
+    }
+}
+
+/* Without a rate only the delays count: 0.3 ms off at 2 × 0.5 ms, a tenth at 2 × 20 ms. */
+static void test_delay(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t delay_ns, rtt_ns;
+        bool good;
+    } rows[] = {
+        {500 * US, 1000 * US, true},      {500 * US, 1300 * US, true},
+        {500 * US, 1300 * US + 1, false}, {500 * US, 700 * US, true},
+        {500 * US, 700 * US - 1, false},  {20 * MS, 44 * MS, true},
+        {20 * MS, 44 * MS + 1, false},    {20 * MS, 36 * MS, true},
+        {20 * MS, 36 * MS - 1, false},    {0, 300 * US, true},
+        {0, 300 * US + 1, false},         {2 * MS, 4400 * US, true},
+        {2 * MS, 4400 * US + 1, false},   {2 * MS, 20 * US, false},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct link_config config = link_of(0, rows[i].delay_ns);
+        judged(&config, rows[i].rtt_ns, 1e12, 1e12,
+               rows[i].good ? CALIBRATION_TRUE : CALIBRATION_FALSE, "round trip");
+    }
+}
+
+/* One byte of data with its headers is 91 bytes on the line, 0.728 ms each way at 1 Mbit/s: the
+ * round trip of a link of 2 × 2 ms is 5.456 ms there, with a tenth either way. */
+static void test_slow_line(void **state)
+{
+    (void)state;
+    struct link_config config = link_of(1000000, 2 * MS);
+    double payload = 1e6 * 1448 / 1538;
+    judged(&config, 5456 * US, payload, payload, CALIBRATION_TRUE, "");
+    judged(&config, 6001 * US, payload, payload, CALIBRATION_TRUE, "");
+    judged(&config, 6002 * US, payload, payload, CALIBRATION_FALSE, "round trip is 6.002 ms");
+    judged(&config, 4000 * US, payload, payload, CALIBRATION_FALSE, "instead of 5.456 ms");
+}
+
+/* 1 Gbit/s at MTU 1500 carries 1448 / 1538 of it: 941,482,444 bit/s; 1 % is 9,414,824. */
+static void test_rate(void **state)
+{
+    (void)state;
+    struct link_config config = link_of(1000000000, 2 * MS);
+    judged(&config, 4 * MS, 941482444, 941482444, CALIBRATION_TRUE, "");
+    judged(&config, 4 * MS, 932067621, 941482444, CALIBRATION_TRUE, "");
+    judged(&config, 4 * MS, 932067619, 941482444, CALIBRATION_TOO_SLOW, "to the server");
+    judged(&config, 4 * MS, 941482444, 932067619, CALIBRATION_TOO_SLOW, "to the client");
+    judged(&config, 4 * MS, 941482444, 950897268, CALIBRATION_TRUE, "");
+    judged(&config, 4 * MS, 941482444, 950897270, CALIBRATION_FALSE, "to the client");
+    /* a rate that was not kept is the worse fault in whichever direction */
+    judged(&config, 4 * MS, 950897270, 1, CALIBRATION_FALSE, "to the server");
+    judged(&config, 4 * MS, 1, 950897270, CALIBRATION_FALSE, "to the client");
+    /* and a wrong delay before any rate */
+    judged(&config, 5 * MS, 1, 1, CALIBRATION_FALSE, "round trip");
+}
+
+static void test_loss_and_jitter(void **state)
+{
+    (void)state;
+    struct link_config lossy = link_of(1000000000, 2 * MS);
+    lossy.shapes[LINK_TO_CLIENT].loss_ppm = 1;
+    judged(&lossy, 4 * MS, 941482444, 1, CALIBRATION_TRUE, "");
+    judged(&lossy, 4 * MS, 1, 941482444, CALIBRATION_TOO_SLOW, "to the server");
+    judged(&lossy, 4 * MS, 941482444, 2e9, CALIBRATION_FALSE, "to the client");
+
+    struct link_config unsteady = link_of(0, 10 * MS);
+    unsteady.shapes[LINK_TO_SERVER].jitter_ns = 4 * MS;
+    unsteady.shapes[LINK_TO_CLIENT].jitter_ns = 4 * MS;
+    judged(&unsteady, 24 * MS, 0, 0, CALIBRATION_TRUE, "");
+    judged(&unsteady, 24 * MS + 1, 0, 0, CALIBRATION_FALSE, "round trip");
+    judged(&unsteady, 16 * MS - 1, 0, 0, CALIBRATION_FALSE, "round trip");
+}
+
+/* 1 Gbit/s: 250,000 bytes fill 2 ms, 1,250,000 the hundredth of a second that may wait, and 32
+ * segments of 1448 are 46,336. A queue takes no more than 8 tenths of itself. */
+static void test_window(void **state)
+{
+    (void)state;
+    struct link_shape shape = {.rate_bits_per_s = 1000000000, .delay_ns = 2 * MS};
+    assert_int_equal(calibration_window_bytes(&shape, 1448), 1546336);
+    shape.queue_bytes = 10000000;
+    assert_int_equal(calibration_window_bytes(&shape, 1448), 1546336);
+    shape.queue_bytes = 1000000;
+    assert_int_equal(calibration_window_bytes(&shape, 1448), 800000);
+    shape.rate_bits_per_s = 0;
+    assert_true(calibration_window_bytes(&shape, 1448) > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_delay),  cmocka_unit_test(test_slow_line),
+        cmocka_unit_test(test_rate),   cmocka_unit_test(test_loss_and_jitter),
+        cmocka_unit_test(test_window),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
