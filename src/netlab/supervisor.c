@@ -77,10 +77,13 @@ static bool die_with_parent(const struct channel *channel, struct error *error)
 static bool make_mounts_private(struct error *error)
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
-        return error_set_errno(error, errno,
-                               "cannot make the mounts of the run's namespace private (a security "
-                               "module may refuse it: on Ubuntu, as root, sysctl -w "
-                               "kernel.apparmor_restrict_unprivileged_userns=0)");
+        return error_set_errno(
+            error, errno,
+            errno == EINVAL ? "/ is no mount point here (in a chroot?), so mounts would not "
+                              "stay in the run's namespace"
+                            : "cannot make the mounts of the run's namespace private (a security "
+                              "module may refuse it: on Ubuntu, as root, sysctl -w "
+                              "kernel.apparmor_restrict_unprivileged_userns=0)");
     }
     (void)mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
     return true;
@@ -153,7 +156,7 @@ static bool let_go(struct channel *channel, pid_t child, bool own_users, struct 
 {
     close_end(&channel->go[READ_END]);
     close_end(&channel->failure[WRITE_END]);
-    enum supervisor_users users = SUPERVISOR_ALL_USERS;
+    enum supervisor_users users = user_map_own();
     if (own_users && !user_map_write(child, &users, error)) {
         return false;
     }

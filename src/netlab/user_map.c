@@ -89,11 +89,10 @@ static bool write_process_file(pid_t process, const char *name, const char *text
 
 /* ---- All of the parent's users ---- */
 
-static bool map_all(pid_t process, const struct kind *kind, uint64_t *count)
+static bool read_own(const struct kind *kind, char map[MAP_TEXT], uint64_t *count)
 {
     char path[64];
     char own[MAP_TEXT] = "";
-    char map[MAP_TEXT];
     snprintf(path, sizeof path, "/proc/self/%s", kind->map);
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) {
@@ -101,8 +100,24 @@ static bool map_all(pid_t process, const struct kind *kind, uint64_t *count)
     }
     ssize_t got = read(file, own, sizeof own - 1);
     close(file);
-    return got > 0 && user_map_identity(own, map, sizeof map, count) &&
-           write_process_file(process, kind->map, map);
+    return got > 0 && user_map_identity(own, map, MAP_TEXT, count);
+}
+
+enum supervisor_users user_map_own(void)
+{
+    char map[MAP_TEXT];
+    uint64_t users = 0;
+    uint64_t groups = 0;
+    bool all = read_own(&user_kind, map, &users) && read_own(&group_kind, map, &groups) &&
+               users > USER_MAP_RANGE_LEAST && groups > USER_MAP_RANGE_LEAST;
+    return all ? SUPERVISOR_ALL_USERS : SUPERVISOR_ONE_USER;
+}
+
+static bool map_all(pid_t process, const struct kind *kind)
+{
+    char map[MAP_TEXT];
+    uint64_t count;
+    return read_own(kind, map, &count) && write_process_file(process, kind->map, map);
 }
 
 /* ---- A range ---- */
@@ -180,13 +195,8 @@ static bool map_one(pid_t process, const struct kind *kind, unsigned own)
 
 bool user_map_write(pid_t process, enum supervisor_users *users, struct error *error)
 {
-    uint64_t user_count = 0;
-    uint64_t group_count = 0;
-    if (geteuid() == 0 && map_all(process, &group_kind, &group_count) &&
-        map_all(process, &user_kind, &user_count)) {
-        *users = user_count > USER_MAP_RANGE_LEAST && group_count > USER_MAP_RANGE_LEAST
-                     ? SUPERVISOR_ALL_USERS
-                     : SUPERVISOR_ONE_USER;
+    if (geteuid() == 0 && map_all(process, &group_kind) && map_all(process, &user_kind)) {
+        *users = user_map_own();
         return true;
     }
     bool groups = map_range(process, &group_kind, getegid());

@@ -18,6 +18,9 @@
 /* Maps the users and groups of `process`, which has just entered its user namespace. */
 bool user_map_write(pid_t process, enum supervisor_users *users, struct error *error);
 
+/* What root has where it does without a user namespace of its own. */
+enum supervisor_users user_map_own(void);
+
 /* The map that gives a namespace what its parent has, from the text of the parent's own
  * /proc/self/uid_map ("inside outside count" lines): each line's `inside` twice. False when it does
  * not fit or the text is not a map. `count` is how many users that is. Pure. */

@@ -8,6 +8,7 @@
 #include "netlab/supervisor.h"
 
 #include "base/clock.h"
+#include "base/interrupt.h"
 #include "base/stream.h"
 #include "base/units.h"
 
@@ -149,6 +150,26 @@ static bool start_program(struct probe *probe, struct error *error)
     return true;
 }
 
+/* Says that it is up, takes the first signal and says how many came within a moment. */
+static bool await_signal(struct probe *probe, struct error *error)
+{
+    struct interrupt interrupt;
+    unsigned count = 0;
+    (void)probe;
+    if (!interrupt_open(&interrupt, error)) {
+        return false;
+    }
+    printf("up\n");
+    fflush(stdout);
+    struct pollfd waiting = {.fd = interrupt.fd, .events = POLLIN};
+    for (uint64_t deadline = UINT64_MAX; stream_poll(&waiting, 1, deadline) > 0; count++) {
+        interrupt_acknowledge(&interrupt);
+        deadline = count == 0 ? clock_now_ns() + 300 * NS_PER_MS : deadline;
+    }
+    printf("signals %u\n", count);
+    return error_set(error, ERROR_INTERRUPTED, 0, "interrupted");
+}
+
 /* Says that it is up, with a process beside it, and stays until it is ended. */
 static bool hold(struct probe *probe, struct error *error)
 {
@@ -221,8 +242,8 @@ static bool calibrate(struct probe *probe, struct error *error)
     printf("goodput %.0f %.0f\nsegment %u\ndropped %" PRIu64 "\n",
            found.goodput_bits_per_s[LINK_TO_SERVER], found.goodput_bits_per_s[LINK_TO_CLIENT],
            (unsigned)found.segment_bytes, found.dropped);
-    printf("verdict %s %s\n", verdicts[calibration_judge(&found, &probe->link_config, &reason)],
-           reason.domain != ERROR_NONE ? reason.message : "");
+    enum calibration_verdict verdict = calibration_judge(&found, &probe->link_config, &reason);
+    printf("verdict %s %s\n", verdicts[verdict], reason.domain != ERROR_NONE ? reason.message : "");
     return true;
 }
 
@@ -275,7 +296,7 @@ static const struct {
     {"talk", talk},           {"program", start_program},
     {"hold", hold},           {"serve", serve},
     {"calibrate", calibrate}, {"list", list},
-    {"idle", idle},
+    {"idle", idle},           {"await", await_signal},
 };
 
 static bool run_command(struct probe *probe, struct error *error)
