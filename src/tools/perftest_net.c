@@ -97,6 +97,9 @@ void perftest_write_net_csv(FILE *out, const struct perf_result *result)
 {
     write_header(out, result);
     for (size_t i = 0; i < result->size_count; i++) {
+        if (!result->sizes[i].complete) {
+            continue; /* what crossed is only known of a size that ended */
+        }
         write_size(out, &result->sizes[i]);
         for (size_t test = 0; test < speed_test_count; test++) {
             if (has_test(result, speed_tests[test]->name)) {

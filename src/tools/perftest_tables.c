@@ -107,6 +107,9 @@ static void write_sizes(FILE *out, const struct perf_result *result)
     fprintf(out, "%10s %12s %14s %12s %14s %8s %8s\n", "size", "tx-packets", "tx-bytes",
             "rx-packets", "rx-bytes", "avg-tx", "avg-rx");
     for (size_t i = 0; i < result->size_count; i++) {
+        if (!result->sizes[i].complete) {
+            continue; /* what crossed is only known of a size that ended */
+        }
         const struct packet_counts *tx = &result->sizes[i].whole.ways[LINK_TO_SERVER];
         const struct packet_counts *rx = &result->sizes[i].whole.ways[LINK_TO_CLIENT];
         char size[SIZE_TEXT_LENGTH];
@@ -146,7 +149,7 @@ static void write_table(FILE *out, enum perftest_table table, const struct perf_
     fputc('\n', out);
     for (size_t i = 0; i < result->size_count; i++) {
         const struct perf_size *size = &result->sizes[i];
-        for (size_t k = 0; k < size->case_count; k++) {
+        for (size_t k = 0; size->complete && k < size->case_count; k++) {
             struct perf_figures figures;
             perf_figures(result, &size->cases[k], &figures);
             write_row(out, table, size->size_bytes, size->cases[k].test, &figures);

@@ -197,6 +197,6 @@ bool perftest_tool_check(const struct perftest_tool *tool, struct error *error)
     }
     int code = WEXITSTATUS(tool->status);
     return code == EXIT_DONE ||
-           error_set(error, code == EXIT_INTERRUPTED ? ERROR_INTERRUPTED : ERROR_SYSTEM, 0,
+           error_set(error, code == EXIT_INTERRUPTED ? ERROR_INTERRUPTED : ERROR_SYSTEM, code,
                      "%s ended with exit code %d", name, code);
 }

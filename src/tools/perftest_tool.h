@@ -30,7 +30,8 @@ struct perftest_tool {
  * then been ended. True says nothing of its success. */
 bool perftest_tool_run(struct perftest_tool *tool, struct error *error);
 
-/* Whether it did well; else ERROR_SYSTEM, or ERROR_INTERRUPTED, with how it ended. */
+/* Whether it did well; else ERROR_SYSTEM, or ERROR_INTERRUPTED, with how it ended; the error's code
+ * is its exit code, 0 after a signal. */
 bool perftest_tool_check(const struct perftest_tool *tool, struct error *error);
 
 #endif

@@ -165,6 +165,9 @@ static void net_csv(void **state)
     /* a size of which nothing is known by test */
     struct perf_size *size = perf_result_add_size(&result, 4 * KIB, &error);
     assert_non_null(size);
+    size->complete = true;
+    /* one that did not end */
+    assert_non_null(perf_result_add_size(&result, 8 * KIB, &error));
     made_output_open(&output);
     perftest_write_net_csv(output.file, &result);
     made_output_check(

@@ -1,0 +1,286 @@
+/* afp_perftest: an AFP server measured over a link of known shape. */
+#include "base/clock.h"
+#include "base/memory.h"
+#include "base/units.h"
+#include "netlab/program.h"
+#include "tools/perftest_files.h"
+#include "tools/perftest_run.h"
+#include "tools/perftest_tables.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct program {
+    struct perftest_settings settings;
+    struct perftest_plan plan;
+    struct interrupt interrupt;
+    struct progress progress;
+    char tool[PROGRAM_PATH_LENGTH];
+    char **arguments;
+    size_t argument_count;
+};
+
+/* ---- Before the namespaces ---- */
+
+static bool find_tool(struct program *program, struct error *error)
+{
+    const char *name = program->settings.tool;
+    const char *search = getenv("PATH");
+    bool found = name == NULL ? program_find_ours("afp_speedtest", program->tool)
+                              : program_find(name, search != NULL ? search : "", "", program->tool);
+    if (found) {
+        return true;
+    }
+    return name == NULL
+               ? error_set(error, ERROR_SYSTEM, ENOENT,
+                           "no afp_speedtest beside this program and none in PATH: name one with "
+                           "TOOL=")
+               : error_set(error, ERROR_USAGE, 0, "TOOL '%s' is no program", name);
+}
+
+/* In kB; 0: unknown. */
+static uint64_t available_memory_bytes(void)
+{
+    char line[128];
+    uint64_t kib = 0;
+    FILE *file = fopen("/proc/meminfo", "re");
+    while (file != NULL && kib == 0 && fgets(line, sizeof line, file) != NULL) {
+        if (sscanf(line, "MemAvailable: %" SCNu64 " kB", &kib) == 1) {
+            break;
+        }
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return kib * KIB;
+}
+
+/* The volume lies in memory: Copy has two files, and one may be on its way out. */
+static bool check_memory(const struct perftest_settings *settings, struct error *error)
+{
+    char have[SIZE_TEXT_LENGTH];
+    char need[SIZE_TEXT_LENGTH];
+    uint64_t needed = 3 * perftest_largest_size(settings);
+    uint64_t available = available_memory_bytes();
+    return available == 0 || needed <= available ||
+           error_set(error, ERROR_LIMIT, 0,
+                     "too little memory for the server's volume: %s free, the largest size needs "
+                     "3 times itself, %s; leave it out of SWEEP",
+                     size_text(available, have), size_text(needed, need));
+}
+
+static int print_plan(struct program *program)
+{
+    static const struct perftest_place place = {
+        .port = "PORT", .volume = "VOLUME", .mark_fd = "3", .json_path = "FILE"};
+    struct perftest_place here = place;
+    here.tool = program->tool;
+    perftest_plan_print(stdout, &program->plan, &program->settings, &here);
+    return EXIT_DONE;
+}
+
+/* ---- Inside ---- */
+
+/* The first that is there, or why the one that was asked for is not. */
+static const struct server_kind *choose_server(const struct perftest_settings *settings,
+                                               const struct supervisor *supervisor,
+                                               struct error *error)
+{
+    struct server_request request = {.afpd = settings->afpd,
+                                     .netatalk_root = settings->netatalk_root,
+                                     .users = supervisor->users};
+    if (settings->server != NULL) {
+        return settings->server->found(&request, error) ? settings->server : NULL;
+    }
+    for (size_t i = 0; i < server_kind_count; i++) {
+        if (server_kinds[i]->found(&request, error)) {
+            return server_kinds[i];
+        }
+    }
+    return NULL;
+}
+
+static bool check_read_ahead(const struct perftest_settings *settings,
+                             const struct server_kind *server, struct error *error)
+{
+    const struct perftest_values *values = &settings->axes[AXIS_READ_AHEAD];
+    bool asked = values->count > 1 || values->items[0].number > 0;
+    return !asked || server->takes_read_ahead ||
+           error_set(error, ERROR_USAGE, 0,
+                     "READAHEAD is afpd's: SERVER=auto found only %s, which has none",
+                     server->name);
+}
+
+static int report(const struct error *error, enum exit_status otherwise)
+{
+    return options_report(&perftest_program, error, otherwise);
+}
+
+static void report_faults(const struct perf_result *result)
+{
+    for (size_t i = 0; i < result->fault_count && i < PERF_FAULT_LIMIT; i++) {
+        fprintf(stderr, "%s: invalid: %s: %s\n", perftest_program.name, result->name,
+                result->faults[i]);
+    }
+}
+
+static void print_tables(struct perf_result *const *results, size_t count)
+{
+    if (count == 0) {
+        return;
+    }
+    perftest_write_summary(stdout, (const struct perf_result *const *)results, count);
+    for (size_t i = 0; i < count; i++) {
+        perftest_write_tables(stdout, results[i]);
+    }
+}
+
+static int run_all(struct program *program, const struct supervisor *supervisor,
+                   const struct server_kind *server, struct perf_result **results)
+{
+    const char *fault = getenv("AFPBENCH_EMULATOR_FAULT");
+    int status = EXIT_DONE;
+    size_t ran = 0;
+    size_t shown = 0;
+    for (size_t i = 0; i < program->plan.count; i++) {
+        struct perftest_job job = {.settings = &program->settings,
+                                   .run = &program->plan.runs[i],
+                                   .supervisor = supervisor,
+                                   .interrupt = &program->interrupt,
+                                   .progress = &program->progress,
+                                   .server = server,
+                                   .tool = program->tool,
+                                   .arguments = (const char *const *)program->arguments,
+                                   .argument_count = program->argument_count,
+                                   .delay_skipped =
+                                       fault != NULL && strcmp(fault, "no-delay") == 0};
+        struct error error;
+        enum exit_status otherwise;
+        bool ok = perftest_run(&job, results[i], &otherwise, &error);
+        ran++;
+        shown = results[i]->size_count > 0 ? ran : shown;
+        report_faults(results[i]);
+        if (results[i]->fault_count > 0) {
+            status = EXIT_CANNOT_RUN;
+        }
+        if (!ok) {
+            status = report(&error, otherwise);
+            break;
+        }
+    }
+    print_tables(results, shown);
+    return status;
+}
+
+static struct perf_result **make_results(size_t count)
+{
+    struct perf_result **results = memory_allocate(count, sizeof *results);
+    for (size_t i = 0; results != NULL && i < count; i++) {
+        results[i] = memory_allocate(1, sizeof **results);
+        if (results[i] == NULL) {
+            return NULL; /* the process ends */
+        }
+    }
+    return results;
+}
+
+static void release_results(struct perf_result **results, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        perf_result_release(results[i]);
+        memory_release(results[i]);
+    }
+    memory_release(results);
+}
+
+static int flush_stdout(int status)
+{
+    struct error error;
+    if ((fflush(stdout) != 0 || ferror(stdout)) && status == EXIT_DONE) {
+        error_set_errno(&error, errno, "cannot write to stdout");
+        return report(&error, EXIT_TEST_FAILED);
+    }
+    return status;
+}
+
+static int inside(const struct supervisor *supervisor, void *context)
+{
+    struct program *program = context;
+    struct error error;
+    const struct server_kind *server = choose_server(&program->settings, supervisor, &error);
+    if (server == NULL || !check_read_ahead(&program->settings, server, &error)) {
+        return report(&error, EXIT_CANNOT_RUN);
+    }
+    struct perf_result **results = make_results(program->plan.count);
+    if (results == NULL) {
+        memory_error(&error, "for the results");
+        return report(&error, EXIT_CANNOT_RUN);
+    }
+    int status = run_all(program, supervisor, server, results);
+    release_results(results, program->plan.count);
+    perftest_plan_release(&program->plan);
+    perftest_settings_release(&program->settings);
+    return flush_stdout(status);
+}
+
+/* ---- The program ---- */
+
+static uint64_t estimate_ns(const struct program *program)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < program->plan.count; i++) {
+        sum += perftest_estimate_ns(&program->settings, &program->plan.runs[i]);
+    }
+    return sum;
+}
+
+static int run(struct program *program)
+{
+    const struct perftest_settings *settings = &program->settings;
+    struct error error;
+    int status = EXIT_DONE;
+    if (!find_tool(program, &error)) {
+        return report(&error, EXIT_CANNOT_RUN);
+    }
+    if (settings->dry_run) {
+        return print_plan(program);
+    }
+    if (!check_memory(settings, &error)) {
+        return report(&error, EXIT_TEST_FAILED);
+    }
+    if (!perftest_files_prepare(settings->output_directory, &program->plan, settings->force,
+                                &error) ||
+        !interrupt_open(&program->interrupt, &error)) {
+        return report(&error, EXIT_CANNOT_RUN);
+    }
+    progress_start(&program->progress);
+    progress_plan(&program->progress, estimate_ns(program));
+    if (!supervisor_run(inside, program, &status, &error)) {
+        status = report(&error, EXIT_CANNOT_RUN);
+    }
+    interrupt_close(&program->interrupt);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct program program = {.arguments = argv, .argument_count = (size_t)argc};
+    enum options_outcome outcome;
+    struct error error;
+    signal(SIGPIPE, SIG_IGN);
+    int status = EXIT_DONE;
+    if (!perftest_settings_parse(&program.settings, argc, argv, &outcome, &error)) {
+        status = report(&error, EXIT_CANNOT_RUN);
+    } else if (outcome == OPTIONS_RUN) {
+        status = perftest_plan_make(&program.plan, &program.settings, &error)
+                     ? run(&program)
+                     : report(&error, EXIT_CANNOT_RUN);
+    }
+    perftest_plan_release(&program.plan);
+    perftest_settings_release(&program.settings);
+    return flush_stdout(status);
+}

@@ -1,0 +1,35 @@
+/*
+ * perftest_run.h - one configuration of afp_perftest from the lab to the result files.
+ *
+ * Runs inside supervisor_run(). The lab, its link and its server are made anew and are gone at the
+ * end; the result stays for the tables.
+ */
+#ifndef AFPBENCH_TOOLS_PERFTEST_RUN_H
+#define AFPBENCH_TOOLS_PERFTEST_RUN_H
+
+#include "base/interrupt.h"
+#include "netlab/perf_result.h"
+#include "netlab/supervisor.h"
+#include "tools/perftest_plan.h"
+#include "tools/progress.h"
+
+struct perftest_job {
+    const struct perftest_settings *settings;
+    const struct perftest_run_plan *run;
+    const struct supervisor *supervisor;
+    struct interrupt *interrupt;
+    struct progress *progress;
+    const struct server_kind *server; /* as settings->server, or the one that auto chose */
+    const char *tool;                 /* path of the test program */
+    const char *const *arguments;     /* our own command line, for the record */
+    size_t argument_count;
+    bool delay_skipped; /* a test of the calibration: see CONTRIBUTING.md */
+};
+
+/* Prints banner and progress; fills `result`, which is to be released in any case. False: it could
+ * not run or did not run to its end; `status` is the exit code then. Invalid figures are faults of
+ * the result, not failures. */
+bool perftest_run(const struct perftest_job *job, struct perf_result *result,
+                  enum exit_status *status, struct error *error);
+
+#endif
