@@ -274,7 +274,8 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     int status = EXIT_DONE;
     if (!perftest_settings_parse(&program.settings, argc, argv, &outcome, &error)) {
-        status = report(&error, EXIT_CANNOT_RUN);
+        /* a back end that is not there, or help that cannot be printed */
+        status = report(&error, error.domain == ERROR_LIMIT ? EXIT_CANNOT_RUN : EXIT_TEST_FAILED);
     } else if (outcome == OPTIONS_RUN) {
         status = perftest_plan_make(&program.plan, &program.settings, &error)
                      ? run(&program)

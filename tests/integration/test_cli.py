@@ -13,14 +13,18 @@ import tap
 from programs import DONE, REFSERVER, SPEEDTEST, TEST_FAILED, USAGE, Refserver, run
 
 PROGRAMS = {'afp_speedtest': SPEEDTEST, 'afp_refserver': REFSERVER,
-            'afp_report': programs.BIN_DIR / 'afp_report'}
+            'afp_report': programs.BIN_DIR / 'afp_report',
+            'afp_perftest': programs.BIN_DIR / 'afp_perftest'}
 
 # options of tools.md that this version has
 OPTIONS = {
     'afp_speedtest': '1 2 3 4 5 6 7 afp A a d e f F h i n p q r R s S t u v V w W y A sink timeout '
-                     'password-file clean help version info refserver',
+                     'password-file clean help version info refserver mark-fd',
     'afp_refserver': 'listen p port volume user uams no-guest quantum strict-frames read-ahead '
                      'fault sessions server-name machine-type help version',
+    'afp_perftest': 'suite rate delay mtu quantum readahead requests jitter loss iter warmup sweep '
+                     'ops server link cc extra-flags outdir afpd netatalk-root tool strict baseline '
+                     'dry-run force help version',
     'afp_report': 'compare fail-if force format o output help version',
 }
 
@@ -48,6 +52,17 @@ def test_version(path):
 def test_full_disk_is_an_error(path, option):
     with open('/dev/full', 'w', encoding='ascii') as full:
         run(path, option, stdout=full).expect_one_message(TEST_FAILED)
+
+
+def test_every_key_of_afp_perftest_is_in_the_manual():
+    manual = (pathlib.Path(__file__).resolve().parents[2] / 'doc/afp_perftest.1').read_text()
+    options = re.findall(r'^ +--([\w-]+)(?: (\S+))?', run(PROGRAMS['afp_perftest'], '--help').out,
+                         re.MULTILINE)
+    tap.equal(len(options), 28)
+    for name, argument in options:
+        key = name.replace('-', '_').upper()
+        line = f'.It Fl -{name} Ar {argument} , Ev {key}\n' if argument else f'.It Fl -{name}\n'
+        assert line in manual, line
 
 
 # ------------------------------------------------------------------------------------ afp_refserver
