@@ -24,7 +24,7 @@ static void same_bytes(const struct nlmsghdr *message, const char *text)
 static void test_pair(void **state)
 {
     (void)state;
-    char buffer[512];
+    char buffer[512] = {0}; /* libmnl leaves padding as it is */
     const struct netlink_end ends[] = {{"a", 5, 1500}, {"bcd", 6, 1500}};
     /* RTM_NEWLINK is 16; request, acknowledge, exclusive, create: 0x605 */
     same_bytes(netlink_put_pair(buffer, &ends[0], &ends[1]),
@@ -41,7 +41,7 @@ static void test_pair(void **state)
 static void test_address(void **state)
 {
     (void)state;
-    char buffer[256];
+    char buffer[256] = {0}; /* libmnl leaves padding as it is */
     struct in_addr address = {htonl(0x0a630002)};
     /* RTM_NEWADDR 20; IFA_LOCAL 2, IFA_ADDRESS 1, IFA_FLAGS 8: IFA_F_NOPREFIXROUTE 0x200 */
     same_bytes(netlink_put_address(buffer, 7, address, 24),
@@ -52,7 +52,7 @@ static void test_address(void **state)
 static void test_neighbour(void **state)
 {
     (void)state;
-    char buffer[256];
+    char buffer[256] = {0}; /* libmnl leaves padding as it is */
     const uint8_t mac[] = {2, 0, 0, 0, 0, 9};
     struct in_addr address = {htonl(0x0a630001)};
     /* RTM_NEWNEIGH 28; create and replace 0x500; NUD_PERMANENT 0x80 */
@@ -64,7 +64,7 @@ static void test_neighbour(void **state)
 static void test_route(void **state)
 {
     (void)state;
-    char buffer[256];
+    char buffer[256] = {0}; /* libmnl leaves padding as it is */
     const struct netlink_route route = {.destination = {htonl(0x0a630000)},
                                         .prefix_bits = 24,
                                         .source = {htonl(0x0a630002)},
@@ -80,7 +80,7 @@ static void test_route(void **state)
 static void test_up(void **state)
 {
     (void)state;
-    char buffer[256];
+    char buffer[256] = {0}; /* libmnl leaves padding as it is */
     same_bytes(netlink_put_up(buffer, 7, 9000),
                "28000000 1000 0500 00000000 00000000"
                "0000 0000 07000000 01000000 01000000 | 0800 0400 28230000");
