@@ -232,8 +232,11 @@ def namespaces(pid):
 
 def host():
     mounts = pathlib.Path('/proc/self/mounts').read_text().splitlines()
-    ours = [entry.name for entry in os.scandir('/tmp')
-            if entry.stat(follow_symlinks=False).st_uid == UID]
+    ours = []
+    for entry in os.scandir('/tmp'):
+        with contextlib.suppress(FileNotFoundError):    # others come and go there
+            if entry.stat(follow_symlinks=False).st_uid == UID:
+                ours.append(entry.name)
     return sorted(os.listdir('/sys/class/net')), sorted(mounts), ours
 
 
