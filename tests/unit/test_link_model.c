@@ -135,6 +135,16 @@ static struct link_shape draw_shape(struct stats_random *random)
     };
 }
 
+/* One whose arrivals tell when the line was free, and that drops nothing. */
+static struct link_shape draw_plain_shape(struct stats_random *random)
+{
+    struct link_shape shape = draw_shape(random);
+    shape.jitter_ns = 0;
+    shape.loss_ppm = 0;
+    shape.queue_bytes = 0;
+    return shape;
+}
+
 static void run(struct link_direction *direction, const struct link_shape *shape, uint64_t seed)
 {
     link_direction_start(direction, shape, seed);
@@ -244,11 +254,9 @@ static void queue_is_bounded_and_used(void **state)
     size_t dropped = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct stats_random random = {seed};
-        struct link_shape shape = draw_shape(&random);
+        struct link_shape shape = draw_plain_shape(&random);
         struct link_direction direction;
-        shape.jitter_ns = 0;
-        shape.loss_ppm = 0;
-        shape.queue_bytes += 1538;
+        shape.queue_bytes = 1538 + stats_random_below(&random, 1000000);
         shape.rate_bits_per_s += GBIT / 7;
         draw_traffic(&random, &shape);
         run(&direction, &shape, seed);
@@ -281,11 +289,8 @@ static void line_is_never_idle_while_something_waits(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct stats_random random = {seed};
-        struct link_shape shape = draw_shape(&random);
+        struct link_shape shape = draw_plain_shape(&random);
         struct link_direction direction;
-        shape.jitter_ns = 0;
-        shape.loss_ppm = 0;
-        shape.queue_bytes = 0;
         shape.rate_bits_per_s += 1000;
         draw_traffic(&random, &shape);
         uint64_t start = sent[0].offered_ns;
@@ -306,10 +311,7 @@ static void super_packet_is_its_packets(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct stats_random random = {seed};
-        struct link_shape shape = draw_shape(&random);
-        shape.jitter_ns = 0;
-        shape.loss_ppm = 0;
-        shape.queue_bytes = 0;
+        struct link_shape shape = draw_plain_shape(&random);
         struct link_direction whole;
         struct link_direction single;
         draw_traffic(&random, &shape);
