@@ -319,20 +319,35 @@ static void retransmits_in_a_super_packet(void **state)
 static void sequence_numbers_wrap(void **state)
 {
     (void)state;
+    send_up(0xfffff658U, 1448, 0);
     send_up(0xfffffc00U, 1448, 0); /* up to 424 */
-    check_kinds(1, 0, 0);
-    send_up(424, 1448, 0);
     check_kinds(2, 0, 0);
     send_up(0xfffffc00U, 1448, 0);
     check_kinds(2, 0, 1);
+    send_up(424, 1448, 0);
+    check_kinds(3, 0, 1);
+    send_up(0xfffffc00U, 1448, 0);
+    check_kinds(3, 0, 2);
     send_up(424, 100, 0);
-    check_kinds(2, 0, 2);
+    check_kinds(3, 0, 3);
     reset(state);
     send_up(0xffffffffU - 1447, 1448, 0); /* up to 0 exactly */
     send_up(0, 3 * 1448, 1448);
     check_kinds(4, 0, 0);
     send_up(0xffffffffU, 1449, 1448);
     check_kinds(4, 0, 2);
+}
+
+/* The SYN itself takes one number, so its data ends one further. */
+static void data_with_a_syn(void **state)
+{
+    (void)state;
+    count_segment((struct segment){LINK_TO_SERVER, 4000, 1000, 100, 0, 0x02});
+    check_kinds(0, 1, 0);
+    send_up(1100, 10, 0);
+    check_kinds(0, 1, 1);
+    send_up(1110, 10, 0);
+    check_kinds(0, 2, 1);
 }
 
 /* A SYN starts its direction anew, so ports may be used again. */
@@ -429,6 +444,7 @@ int main(void)
         cmocka_unit_test_setup(retransmits, reset),
         cmocka_unit_test_setup(retransmits_in_a_super_packet, reset),
         cmocka_unit_test_setup(sequence_numbers_wrap, reset),
+        cmocka_unit_test_setup(data_with_a_syn, reset),
         cmocka_unit_test_setup(same_ports_again, reset),
         cmocka_unit_test_setup(more_connections_than_room, reset),
         cmocka_unit_test_setup(sums_and_differences, reset),
