@@ -79,6 +79,15 @@ static bool carries_any(const char *test)
     return carries(test)[LINK_TO_SERVER] || carries(test)[LINK_TO_CLIENT];
 }
 
+bool perf_kinds_known(const struct packet_counts *counts)
+{
+    uint64_t sum = 0;
+    for (size_t kind = 0; kind < PACKET_KINDS; kind++) {
+        sum += counts->kinds[kind];
+    }
+    return sum == counts->packets;
+}
+
 static uint32_t mss(uint32_t seen, const struct perf_result *result)
 {
     return seen > 0 ? seen : result->link.mtu - HEADERS_WITH_TIMESTAMPS;
@@ -117,7 +126,8 @@ static void segment_figures(struct perf_figures *figures)
         figures->fill = (double)payload / ((double)segments * figures->segment_bytes);
         figures->data_packet_bytes = bytes / (double)segments;
     }
-    if (figures->all_requests > 0) {
+    figures->short_per_request = -1;
+    if (figures->all_requests > 0 && figures->kinds_known) {
         figures->short_per_request = (double)shorts / (double)figures->all_requests;
     }
 }
@@ -127,7 +137,8 @@ static void packet_figures(struct perf_figures *figures)
     struct packet_counts both = figures->traffic.ways[LINK_TO_SERVER];
     packet_counts_add(&both, &figures->traffic.ways[LINK_TO_CLIENT]);
     figures->packet_bytes = perf_mean_bytes(&both);
-    if (both.packets > 0) {
+    figures->ack_share = -1;
+    if (both.packets > 0 && figures->kinds_known) {
         figures->ack_share = (double)both.kinds[PACKET_PURE_ACK] / (double)both.packets;
     }
 }
@@ -191,6 +202,8 @@ void perf_figures(const struct perf_result *result, const struct perf_case *perf
     }
     figures->segment_bytes = mss(figures->traffic.ends[LAB_CLIENT].segment_bytes, result);
     memcpy(figures->carries, carries(perf_case->test), sizeof figures->carries);
+    figures->kinds_known = perf_kinds_known(&figures->traffic.ways[LINK_TO_SERVER]) &&
+                           perf_kinds_known(&figures->traffic.ways[LINK_TO_CLIENT]);
     segment_figures(figures);
     packet_figures(figures);
     waiting_figures(figures);

@@ -25,11 +25,12 @@ struct perf_figures {
     uint32_t segment_bytes; /* MSS; what the MTU takes where no connection was seen */
     /* Ways that carry the data: a Read to the client, a Write to the server, a Copy both. */
     bool carries[LINK_WAYS];
-    double short_per_request; /* short segments on these ways */
+    bool kinds_known;
+    double short_per_request; /* short segments on these ways; −1: unknown, or no request */
     double fill; /* payload ÷ (data segments × MSS) on these ways; −1: no segment */
     double data_packet_bytes; /* mean size of packets with data there, with the Ethernet header */
     double packet_bytes;      /* mean size of all packets, both ways */
-    double ack_share;         /* pure ACKs of all packets, both ways */
+    double ack_share;         /* pure ACKs of all packets, both ways; −1: unknown */
     /* What the sending end's TCP waited for; both ends of a Copy. */
     uint64_t busy_us, receive_window_us, send_buffer_us;
     double goodput; /* bits per second */
@@ -53,6 +54,9 @@ uint32_t perf_segment_bytes(const struct perf_result *result);
  * slower direction in the same unit. */
 #define PERF_LABEL_LENGTH 80
 const char *perf_rate_label(const struct perf_result *result, char label[PERF_LABEL_LENGTH]);
+
+/* Whether packets were told apart by kind: a back end without a shape only counts them. */
+bool perf_kinds_known(const struct packet_counts *counts);
 
 /* Mean bytes of a packet; 0 without packets. */
 double perf_mean_bytes(const struct packet_counts *counts);

@@ -7,7 +7,8 @@
 static double packets_of_kind(const struct perf_figures *figures,
                               const struct perftest_column *column)
 {
-    return (double)figures->traffic.ways[column->way].kinds[column->kind];
+    return figures->kinds_known ? (double)figures->traffic.ways[column->way].kinds[column->kind]
+                                : -1;
 }
 
 #define VALUE(name, expression)                                                                    \
@@ -20,12 +21,12 @@ static double packets_of_kind(const struct perf_figures *figures,
 VALUE(runs, (double)figures->runs)
 VALUE(requests, (double)figures->all_requests)
 VALUE(runts, (double)figures->runts)
-VALUE(short_per_request, figures->all_requests > 0 ? figures->short_per_request : -1)
+VALUE(short_per_request, figures->short_per_request)
 VALUE(fill, figures->fill >= 0 ? 100 * figures->fill : -1)
 VALUE(segment_bytes, (double)figures->segment_bytes)
 VALUE(data_packet_bytes, figures->fill >= 0 ? figures->data_packet_bytes : -1)
 VALUE(packet_bytes, figures->packet_bytes)
-VALUE(ack_share, 100 * figures->ack_share)
+VALUE(ack_share, figures->ack_share >= 0 ? 100 * figures->ack_share : -1)
 VALUE(mean_ms, figures->mean_ns / (double)NS_PER_MS)
 VALUE(bound_ms, figures->bound_ns / (double)NS_PER_MS)
 VALUE(bound_share, figures->mean_ns > 0 ? 100 * figures->bound_ns / figures->mean_ns : -1)

@@ -32,21 +32,29 @@ static json_t *sizes_json(struct json_builder *builder, const struct packet_coun
     return array;
 }
 
+static json_t *kinds_json(struct json_builder *builder, const struct packet_counts *counts)
+{
+    if (!perf_kinds_known(counts)) {
+        return json_null();
+    }
+    json_t *object = json_object();
+    for (size_t kind = 0; kind < PACKET_KINDS; kind++) {
+        json_set(builder, object, packet_kind_names[kind], json_count(counts->kinds[kind]));
+    }
+    return object;
+}
+
 static json_t *way_json(struct json_builder *builder, const struct perf_traffic *traffic,
                         enum link_way way)
 {
     const struct packet_counts *counts = &traffic->ways[way];
-    json_t *kinds = json_object();
-    for (size_t kind = 0; kind < PACKET_KINDS; kind++) {
-        json_set(builder, kinds, packet_kind_names[kind], json_count(counts->kinds[kind]));
-    }
     json_t *object = json_object();
     json_set(builder, object, "packets", json_count(counts->packets));
     json_set(builder, object, "bytes", json_count(counts->bytes));
     json_set(builder, object, "payload_bytes", json_count(counts->payload_bytes));
     json_set(builder, object, "lost", json_count(traffic->lost[way]));
     json_set(builder, object, "dropped", json_count(traffic->dropped[way]));
-    json_set(builder, object, "kinds", kinds);
+    json_set(builder, object, "kinds", kinds_json(builder, counts));
     json_set(builder, object, "sizes", sizes_json(builder, counts));
     return object;
 }

@@ -69,7 +69,10 @@ static void write_size(FILE *out, const struct perf_size *size)
     for (size_t way = 0; way < LINK_WAYS; way++) {
         const struct packet_counts *counts = &size->whole.ways[way];
         for (size_t kind = 0; kind < PACKET_KINDS; kind++) {
-            fprintf(out, ",%" PRIu64, counts->kinds[kind]);
+            fputc(',', out);
+            if (perf_kinds_known(counts)) {
+                fprintf(out, "%" PRIu64, counts->kinds[kind]);
+            }
         }
         fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, counts->payload_bytes,
                 size->whole.lost[way], size->whole.dropped[way]);

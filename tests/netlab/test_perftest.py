@@ -321,6 +321,21 @@ def test_several_runs():
     tap.equal([line.split()[0] for line in summary], ['speed-1gbit-1ms', 'speed-100mbit-1ms'])
 
 
+def test_a_link_without_a_shape():
+    """Nothing in it carries a shape's name, and what is not counted is not said to be none."""
+    directory = outdir()
+    result = perftest('LINK=none', 'SWEEP=4k', 'ITER=1', f'OUTDIR={directory}').expect(DONE)
+    name = 'speed-unshaped-0ms'
+    row, = rows(directory / f'{name}-net.csv')
+    assert int(row['tx_packets']) > 10, row
+    tap.equal((row['tx_full'], row['read_short_per_request'], row['read_link_percent']),
+              ('', '', ''))
+    link = results.load(directory / f'{name}.json')['link']
+    tap.equal((link['backend'], link['shaped'], link['asked']['rate_bits_per_s'], link['valid']),
+              ('none', False, None, True))
+    assert 'gbit' not in result.out, result.out
+
+
 # -------------------------------------------------------------------------------- without running
 
 USAGE_ERRORS = {

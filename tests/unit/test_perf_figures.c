@@ -120,6 +120,21 @@ static void figures_of_a_write(void **state)
     perf_result_release(&result);
 }
 
+/* A back end without a shape counts packets, not kinds: that is not none of each. */
+static void kinds_may_be_unknown(void **state)
+{
+    (void)state;
+    struct perf_result result;
+    struct perf_figures figures;
+    made_perf(&result);
+    struct perf_run *run = &result.sizes[0].cases[1].runs[0];
+    memset(run->traffic.ways[LINK_TO_SERVER].kinds, 0, sizeof run->traffic.ways[0].kinds);
+    perf_figures(&result, &result.sizes[0].cases[1], &figures);
+    assert_false(figures.kinds_known);
+    assert_true(figures.short_per_request < 0 && figures.ack_share < 0 && figures.fill < 0);
+    perf_result_release(&result);
+}
+
 static void a_copy_goes_both_ways(void **state)
 {
     (void)state;
@@ -311,6 +326,7 @@ int main(void)
         cmocka_unit_test(lower_bounds),
         cmocka_unit_test(figures_of_a_read),
         cmocka_unit_test(figures_of_a_write),
+        cmocka_unit_test(kinds_may_be_unknown),
         cmocka_unit_test(a_copy_goes_both_ways),
         cmocka_unit_test(totals_and_labels),
         cmocka_unit_test(what_can_be_is_no_fault),
