@@ -5,6 +5,7 @@ The argument chooses the server: refserver, or netatalk (needs root and the root
 """
 
 import concurrent.futures
+import contextlib
 import csv
 import os
 import pathlib
@@ -480,9 +481,18 @@ def children(pid):
     """All that a process started, and what they started."""
     found = []
     for line in pathlib.Path('/proc').glob(f'{pid}/task/*/children'):
-        for word in line.read_text().split():
-            found += [int(word), *children(word)]
+        with contextlib.suppress(OSError):      # it has just ended
+            for word in line.read_text().split():
+                found += [int(word), *children(word)]
     return found
+
+
+def words(pid):
+    """The command line of a process; none if it has gone."""
+    try:
+        return pathlib.Path(f'/proc/{pid}/cmdline').read_text().split('\0')
+    except OSError:
+        return []
 
 
 def surroundings():
@@ -511,12 +521,10 @@ def start(directory):
 
 
 def at_work(running):
-    """Waits until the test program runs; all processes of the run."""
+    """Waits until the test program runs its tests; all processes of the run."""
     def busy():
         processes = children(running.pid)
-        names = [pathlib.Path(f'/proc/{pid}/comm').read_text() for pid in processes
-                 if pathlib.Path(f'/proc/{pid}').exists()]
-        return 'afp_speedtest\n' in names and len(processes) >= 3 and processes
+        return any('-z' in words(pid) for pid in processes) and processes
     return programs.wait_until(busy, 'the test program', 60)
 
 
