@@ -242,6 +242,10 @@ uint32_t perf_segment_bytes(const struct perf_result *result)
 
 /* ---- Labels ---- */
 
+const char *const perf_verdict_names[] = {[CALIBRATION_TRUE] = "true",
+                                          [CALIBRATION_TOO_SLOW] = "machine too slow",
+                                          [CALIBRATION_FALSE] = "false"};
+
 const char *perf_rate_label(const struct perf_result *result, char label[PERF_LABEL_LENGTH])
 {
     const double *measured = result->calibration.goodput_bits_per_s;

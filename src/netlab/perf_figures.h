@@ -50,6 +50,9 @@ void perf_totals(const struct perf_result *result, struct perf_traffic *totals);
 /* MSS of the sizes' connections; 0: none was seen. */
 uint32_t perf_segment_bytes(const struct perf_result *result);
 
+/* "true", "machine too slow", "false"; by enum calibration_verdict. */
+extern const char *const perf_verdict_names[];
+
 /* "10gbit", or "10gbit (machine: 7.9)" where the machine does not keep it: the payload rate of the
  * slower direction in the same unit. */
 #define PERF_LABEL_LENGTH 80

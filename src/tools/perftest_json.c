@@ -176,15 +176,12 @@ static json_t *asked_json(struct json_builder *builder, const struct perf_result
 
 static json_t *calibration_json(struct json_builder *builder, const struct perf_result *result)
 {
-    static const char *const verdicts[] = {[CALIBRATION_TRUE] = "true",
-                                           [CALIBRATION_TOO_SLOW] = "machine too slow",
-                                           [CALIBRATION_FALSE] = "false"};
     const struct calibration *measured = &result->calibration;
     if (!result->calibrated) {
         return json_null();
     }
     json_t *object = json_object();
-    json_set(builder, object, "verdict", json_text(verdicts[result->verdict]));
+    json_set(builder, object, "verdict", json_text(perf_verdict_names[result->verdict]));
     json_set(builder, object, "rtt_median_ns", json_count(measured->rtt_ns));
     json_set(builder, object, "rtt_minimum_ns", json_count(measured->rtt_minimum_ns));
     json_set(builder, object, "rtt_p99_ns", json_count(measured->rtt_p99_ns));

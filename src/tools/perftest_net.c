@@ -179,11 +179,8 @@ static void write_asked(FILE *out, const struct perf_result *result)
 static void write_measured(FILE *out, const struct perf_result *result)
 {
     const struct calibration *measured = &result->calibration;
-    static const char *const verdicts[] = {[CALIBRATION_TRUE] = "true",
-                                           [CALIBRATION_TOO_SLOW] = "machine too slow",
-                                           [CALIBRATION_FALSE] = "false"};
     if (result->calibrated) {
-        fprintf(out, "calibration: %s\n", verdicts[result->verdict]);
+        fprintf(out, "calibration: %s\n", perf_verdict_names[result->verdict]);
         number(out, "rtt_median_ns", measured->rtt_ns);
         number(out, "rtt_minimum_ns", measured->rtt_minimum_ns);
         number(out, "rtt_p99_ns", measured->rtt_p99_ns);

@@ -2,11 +2,9 @@
 """--mark-fd: what afp_speedtest tells of its runs, and that it waits for the answers."""
 
 import contextlib
-import os
 import pathlib
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -23,39 +21,24 @@ FOUR = ('-f', 'Read,Write,Copy,ServerCopy')
 FIELDS = ('bytes', 'read', 'write', 'flush', 'server_copy', 'runts', 'round_trips', 'duration_ns')
 
 
-class Marked:
-    """afp_speedtest with one end of a socket pair as descriptor 9; ours is `near`."""
+class Marked(programs.Program):
+    """afp_speedtest with one end of a socket pair for its marks; ours is `near`."""
 
     def __init__(self, *arguments):
-        self.near, self.far = socket.socketpair()
+        self.near, far = socket.socketpair()
         self.near.settimeout(20)
-        argv = [str(SPEEDTEST), '--refserver', '--mark-fd', '9', *map(str, arguments)]
-        far = self.far.fileno()
-        self.process = subprocess.Popen(
-            argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True, pass_fds=[9], preexec_fn=lambda: os.dup2(far, 9, inheritable=True),
-            env=programs.environment())
-        self.argv = argv
-        self.far.close()
+        with far:
+            super().__init__(SPEEDTEST, '--refserver', '--mark-fd', far.fileno(), *arguments,
+                             pass_fds=[far.fileno()])
         self.lines = self.near.makefile('r', encoding='ascii')
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_exception):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.communicate()
+    def __exit__(self, *exception):
+        super().__exit__(*exception)
         self.lines.close()
         self.near.close()
 
     def answer(self, text='\n'):
         self.near.sendall(text.encode())
-
-    def wait(self):
-        out, err = self.process.communicate(timeout=30)
-        return programs.Result(self.argv, self.process.returncode, out,
-                               programs.ABOUT_THE_MACHINE.sub('', err))
 
 
 @contextlib.contextmanager
@@ -168,7 +151,7 @@ def test_other_side_closed(marks):
             running.answer()
         running.lines.readline()
         running.near.shutdown(socket.SHUT_RDWR)
-        running.wait().expect_one_message(TEST_FAILED, 'mark-fd 9: the other side closed it')
+        running.wait().expect_one_message(TEST_FAILED, r'mark-fd \d+: the other side closed it')
 
 
 def test_interrupted_while_waiting():

@@ -90,11 +90,11 @@ class Program:
     """A program at work; ended with the block. stdout and stderr come as text."""
 
     def __init__(self, program, *arguments, env=None, stdin=subprocess.DEVNULL,
-                 stdout=subprocess.PIPE, stderr=subprocess.PIPE):
+                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=()):
         self.argv = [str(program), *map(str, arguments)]
         self.process = subprocess.Popen(
             self.argv, stdin=stdin, stdout=stdout, stderr=stderr, text=True,
-            env=environment(**(env or {})), start_new_session=True)
+            env=environment(**(env or {})), start_new_session=True, pass_fds=pass_fds)
 
     def __enter__(self):
         return self
