@@ -202,6 +202,13 @@ def payload(test, size, chunks):
     return 72 * chunks + size, 16 * chunks + size + 24 * chunks
 
 
+def check_payload(way, wanted, what):
+    """To the byte, but for what a busy machine made TCP send again."""
+    again = way['kinds']['retransmit']
+    extra = way['payload_bytes'] - wanted
+    assert (extra == 0) if again == 0 else (0 < extra <= again * 1448), (what, extra, again)
+
+
 def test_payload_by_hand():
     _result, _directory, document = Good.get()
     cases = {(case['test'], case['size_bytes']): case for case in document['cases']}
@@ -209,10 +216,10 @@ def test_payload_by_hand():
         for case in size['cases']:
             sample = cases[case['test'], size['size_bytes']]
             chunks = -(-size['size_bytes'] // sample['chunk_bytes'])
-            up, down = payload(case['test'], size['size_bytes'], chunks)
-            for one in case['runs']:
-                tap.equal((one['to_server']['payload_bytes'], one['to_client']['payload_bytes']),
-                          (up, down), f'{case["test"]} of {size["size_bytes"]}')
+            sums = payload(case['test'], size['size_bytes'], chunks)
+            for way, wanted in zip(('to_server', 'to_client'), sums):
+                check_payload(case['traffic'][way], 2 * wanted,
+                              f'{case["test"]} of {size["size_bytes"]}, {way}')
             requests = chunks * (2 if case['test'] == 'Copy' else 1) + (case['test'] == 'Write')
             tap.equal(case['requests'], 2 * requests, 'requests of two runs')
 
@@ -293,7 +300,8 @@ def test_the_same_again():
             tap.equal(a['requests'], b['requests'])
             for way in ('to_server', 'to_client'):
                 a_way, b_way = a['traffic'][way], b['traffic'][way]
-                tap.equal(a_way['payload_bytes'], b_way['payload_bytes'])
+                if a_way['kinds']['retransmit'] == b_way['kinds']['retransmit'] == 0:
+                    tap.equal(a_way['payload_bytes'], b_way['payload_bytes'])
                 a_data, b_data = (sum(one['kinds'][key] for key in ('full', 'short'))
                                   for one in (a_way, b_way))
                 assert abs(a_data - b_data) <= max(2, a_data / 10000), (a_data, b_data)
