@@ -7,7 +7,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/sendfile.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -171,6 +170,12 @@ bool stream_discard_all(int socket, uint64_t size, struct error *error)
     return true;
 }
 
+bool stream_pair(int pair[2], struct error *error)
+{
+    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0 ||
+           error_set_errno(error, errno, "socketpair");
+}
+
 bool stream_prepare_tcp(int socket, struct error *error)
 {
     int on = 1;
@@ -181,4 +186,44 @@ bool stream_prepare_tcp(int socket, struct error *error)
         return error_set_errno(error, errno, "SO_KEEPALIVE");
     }
     return true;
+}
+
+static bool limit(int socket, int option, const char *name, uint64_t limit_ns, struct error *error)
+{
+    struct timeval wait = {.tv_sec = (time_t)(limit_ns / NS_PER_S),
+                           .tv_usec = (suseconds_t)(limit_ns % NS_PER_S / NS_PER_US)};
+    return setsockopt(socket, SOL_SOCKET, option, &wait, sizeof wait) == 0 ||
+           error_set_errno(error, errno, "%s", name);
+}
+
+bool stream_limit_receive(int socket, uint64_t limit_ns, struct error *error)
+{
+    return limit(socket, SO_RCVTIMEO, "SO_RCVTIMEO", limit_ns, error);
+}
+
+bool stream_limit_send(int socket, uint64_t limit_ns, struct error *error)
+{
+    return limit(socket, SO_SNDTIMEO, "SO_SNDTIMEO", limit_ns, error);
+}
+
+void stream_end_sending(int socket)
+{
+    shutdown(socket, SHUT_WR);
+}
+
+void stream_shut_down(int socket)
+{
+    shutdown(socket, SHUT_RDWR);
+}
+
+void stream_reset(int socket)
+{
+    struct sockaddr nobody = {.sa_family = AF_UNSPEC};
+    connect(socket, &nobody, sizeof nobody); /* the way to an RST with data outstanding */
+}
+
+bool stream_own_address(int socket, struct sockaddr_storage *address)
+{
+    socklen_t length = sizeof *address;
+    return getsockname(socket, (struct sockaddr *)address, &length) == 0;
 }

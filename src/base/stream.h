@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 
@@ -53,7 +54,26 @@ bool stream_send_file_all(int socket, int file, uint64_t offset, uint64_t size,
 bool stream_receive_all(int socket, void *buffer, size_t size, struct error *error);
 bool stream_discard_all(int socket, uint64_t size, struct error *error);
 
+/* Two ends of one blocking connection within this machine; the caller closes them. */
+bool stream_pair(int pair[2], struct error *error);
+
 /* TCP_NODELAY and SO_KEEPALIVE, wanted on every connection of ours. */
 bool stream_prepare_tcp(int socket, struct error *error);
+
+/* How long a blocking socket may wait for bytes, or for room; then the call fails with EAGAIN. */
+bool stream_limit_receive(int socket, uint64_t limit_ns, struct error *error);
+bool stream_limit_send(int socket, uint64_t limit_ns, struct error *error);
+
+/* The peer reads the end of the stream. */
+void stream_end_sending(int socket);
+
+/* The peer of a TCP socket gets a reset, with what it was not sent yet lost. */
+void stream_reset(int socket);
+
+/* Ends both directions: whoever waits on the socket, here or at the peer, wakes up. */
+void stream_shut_down(int socket);
+
+/* The local end's address; false if the socket has none. */
+bool stream_own_address(int socket, struct sockaddr_storage *address);
 
 #endif

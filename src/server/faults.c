@@ -2,14 +2,13 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/stream.h"
 
 #include <errno.h>
 #include <fnmatch.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #define HOLD_LIMIT 4096
 #define WAIT_STEP  (20 * NS_PER_MS)
@@ -54,15 +53,14 @@ typedef bool before_function(struct fault_line *line, const struct fault *fault,
 static bool end_now(struct fault_line *line, struct error *error)
 {
     int socket = line->surroundings.outbox->socket;
-    struct sockaddr nobody = {.sa_family = AF_UNSPEC};
     if (line->ending == END_HALF_CLOSE) {
         line->ending = END_NONE;
         line->mute = true;
-        shutdown(socket, SHUT_WR);
+        stream_end_sending(socket);
         return true;
     }
     if (line->ending == END_RESET) {
-        connect(socket, &nobody, sizeof nobody); /* the way to an RST with data outstanding */
+        stream_reset(socket);
     }
     return error_set(error, ERROR_CLOSED, 0, "ended by a fault");
 }
@@ -106,9 +104,8 @@ static bool wait_ns(struct fault_line *line, uint64_t duration_ns, struct error 
     uint64_t end_ns = clock_now_ns() + duration_ns;
     for (uint64_t now = clock_now_ns(); now < end_ns; now = clock_now_ns()) {
         uint64_t step = end_ns - now < WAIT_STEP ? end_ns - now : WAIT_STEP;
-        struct timespec time = {.tv_nsec = (long)step};
         struct pollfd socket = {.fd = line->surroundings.outbox->socket, .events = POLLRDHUP};
-        if (ppoll(&socket, 1, &time, NULL) > 0) {
+        if (stream_poll(&socket, 1, now + step) > 0) {
             return error_set(error, ERROR_CLOSED, 0, "the client left");
         }
         if (!line->surroundings.breathe(line->surroundings.context, error)) {

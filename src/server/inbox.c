@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 /* How much more than needed one receive may take: a handful of small requests. Not more, since data
@@ -27,10 +26,8 @@ bool inbox_open(struct inbox *inbox, int socket, uint64_t tick_ns, inbox_idle *i
 {
     *inbox = (struct inbox){
         .socket = socket, .tick_ns = tick_ns, .idle = idle, .context = context, .pipe = {-1, -1}};
-    struct timeval tick = {.tv_sec = (time_t)(tick_ns / NS_PER_S),
-                           .tv_usec = (suseconds_t)(tick_ns % NS_PER_S / NS_PER_US)};
-    if (setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &tick, sizeof tick) < 0) {
-        return error_set_errno(error, errno, "SO_RCVTIMEO");
+    if (!stream_limit_receive(socket, tick_ns, error)) {
+        return false;
     }
     inbox->buffer = memory_allocate(BUFFER_SIZE, 1);
     inbox->capacity = BUFFER_SIZE;

@@ -4,7 +4,6 @@
 #include "base/stream.h"
 
 #include <errno.h>
-#include <sys/socket.h>
 
 /* How long a send call may stand still before the outbox looks what the client says meanwhile. A
  * client that reads never makes it so long; one that does not loses this once for each reply. */
@@ -17,11 +16,7 @@ bool outbox_open(struct outbox *outbox, int socket, uint64_t limit_ns, struct in
                  struct error *error)
 {
     *outbox = (struct outbox){socket, limit_ns, inbox};
-    struct timeval stall = {.tv_usec = (suseconds_t)(STALL_NS / NS_PER_US)};
-    if (setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &stall, sizeof stall) < 0) {
-        return error_set_errno(error, errno, "SO_SNDTIMEO");
-    }
-    return true;
+    return stream_limit_send(socket, STALL_NS, error);
 }
 
 /* Waits until the socket takes something, or has an error for the next call to tell. */

@@ -1,6 +1,7 @@
 #include "server/server.h"
 
 #include "base/clock.h"
+#include "base/listen.h"
 #include "base/memory.h"
 #include "base/stream.h"
 #include "dsi/frame.h"
@@ -8,18 +9,11 @@
 #include "server/session.h"
 
 #include <errno.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 /* Connections beyond the session limit: for status requests, and to tell the others "no". */
 #define SPARE_CONNECTIONS 64
-
-#define LISTEN_BACKLOG 128
 
 /* How long to wait with accepting when descriptors or memory ran out. */
 #define RETRY_ACCEPT_NS (100 * NS_PER_MS)
@@ -67,36 +61,6 @@ struct server_config server_config_default(void)
 
 /* ---- Listening ---- */
 
-/* A socket that listens on one address; *port 0 becomes the port that the system chose. */
-static int listen_on(const struct addrinfo *address, uint16_t *port)
-{
-    int on = 1;
-    struct sockaddr_storage bound;
-    socklen_t length = address->ai_addrlen;
-    memcpy(&bound, address->ai_addr, length);
-    in_port_t *field = bound.ss_family == AF_INET6 ? &((struct sockaddr_in6 *)&bound)->sin6_port
-                                                   : &((struct sockaddr_in *)&bound)->sin_port;
-    *field = htons(*port);
-    int listener = socket(bound.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (listener < 0) {
-        return -1;
-    }
-    setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bound.ss_family == AF_INET6) {
-        setsockopt(listener, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-    }
-    if (bind(listener, (struct sockaddr *)&bound, length) < 0 ||
-        listen(listener, LISTEN_BACKLOG) < 0 ||
-        getsockname(listener, (struct sockaddr *)&bound, &length) < 0) {
-        int code = errno;
-        close(listener);
-        errno = code;
-        return -1;
-    }
-    *port = ntohs(*field);
-    return listener;
-}
-
 static void close_listeners(struct server *server)
 {
     for (size_t i = 0; i < server->config->listen_count; i++) {
@@ -111,20 +75,9 @@ static bool listen_on_all(struct server *server, struct error *error)
 {
     server->port = server->config->port;
     for (size_t i = 0; i < server->config->listen_count; i++) {
-        const char *text = server->config->listen_addresses[i];
-        struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICHOST};
-        struct addrinfo *address;
-        int code = getaddrinfo(text, NULL, &hints, &address);
-        if (code != 0) {
-            return error_set(error, ERROR_USAGE, 0, "'%s' is not a numeric address: %s", text,
-                             gai_strerror(code));
-        }
-        server->listeners[i] = listen_on(address, &server->port);
-        code = errno;
-        freeaddrinfo(address);
-        if (server->listeners[i] < 0) {
-            return error_set_errno(error, code, "cannot listen on %s port %u", text,
-                                   (unsigned)server->port);
+        if (!listen_tcp(server->config->listen_addresses[i], &server->port, &server->listeners[i],
+                        error)) {
+            return false;
         }
     }
     return true;
@@ -248,7 +201,7 @@ static void reap(struct server *server, bool all)
 static bool accept_all(struct server *server, int listener)
 {
     int socket;
-    while ((socket = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) >= 0) {
+    while ((socket = listen_accept(listener)) >= 0) {
         add_connection(server, socket);
     }
     return errno != EMFILE && errno != ENFILE && errno != ENOBUFS && errno != ENOMEM;
@@ -294,7 +247,7 @@ bool server_run(struct server *server, struct error *error)
     close_listeners(server);
     atomic_store(&server->service.stopping, true);
     for (struct connection *at = server->connections; at != NULL; at = at->next) {
-        shutdown(at->socket, SHUT_RDWR);
+        stream_shut_down(at->socket);
     }
     reap(server, true);
     return done;

@@ -2,11 +2,11 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/stream.h"
 
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 
 static bool check_volume(const struct server_config *config, size_t index, struct error *error)
 {
@@ -141,9 +141,8 @@ bool service_offers(const struct service *service, const struct uam *uam)
 static struct span own_address(int socket, uint8_t bytes[19])
 {
     struct sockaddr_storage address;
-    socklen_t length = sizeof address;
     struct wire wire = wire_encoder(bytes, 19);
-    if (getsockname(socket, (struct sockaddr *)&address, &length) < 0) {
+    if (!stream_own_address(socket, &address)) {
         return (struct span){0};
     }
     if (address.ss_family == AF_INET) {

@@ -2,11 +2,11 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/stream.h"
 #include "server/call.h"
 
 #include <signal.h>
 #include <string.h>
-#include <sys/socket.h>
 
 /* 1.14: "small": options of an OpenSession, or the block that DSIGetStatus tolerates. */
 #define FIRST_FRAME_LIMIT 4096
@@ -447,5 +447,5 @@ void session_serve(struct service *service, int socket)
         }
         session_destroy(session);
     }
-    shutdown(socket, SHUT_RDWR);
+    stream_shut_down(socket);
 }

@@ -1,4 +1,5 @@
 /* afp_refserver - the reference server as a program. */
+#include "base/listen.h"
 #include "base/memory.h"
 #include "base/units.h"
 #include "server/faults.h"
@@ -9,13 +10,11 @@
 #include "uam/uam.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #define LISTEN_LIMIT    16
@@ -272,24 +271,12 @@ static void release_texts(struct settings *settings)
     }
 }
 
-/* Whether ::1 can be bound here. */
-static bool has_ipv6_loopback(void)
-{
-    struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-    int probe = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    bool bound = probe >= 0 && bind(probe, (struct sockaddr *)&address, sizeof address) == 0;
-    if (probe >= 0) {
-        close(probe);
-    }
-    return bound;
-}
-
 static struct server_config make_config(struct settings *settings)
 {
     struct server_config config = server_config_default();
     if (settings->address_count == 0) {
         settings->addresses[settings->address_count++] = "127.0.0.1";
-        if (has_ipv6_loopback()) {
+        if (listen_can_bind("::1")) {
             settings->addresses[settings->address_count++] = "::1";
         }
     }

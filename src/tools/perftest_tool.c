@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -139,9 +138,9 @@ static bool open_outputs(int outputs[2], int pair[2], struct error *error)
 {
     outputs[0] = memfd_create("output", MFD_CLOEXEC);
     outputs[1] = memfd_create("messages", MFD_CLOEXEC);
-    return (outputs[0] >= 0 && outputs[1] >= 0 &&
-            socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) ||
-           error_set_errno(error, errno, "cannot take the test program's output");
+    bool taken = outputs[0] >= 0 && outputs[1] >= 0;
+    return taken ? stream_pair(pair, error)
+                 : error_set_errno(error, errno, "cannot take the test program's output");
 }
 
 static void close_all(const int *descriptors, size_t count)

@@ -1,0 +1,70 @@
+#!/usr/bin/python3
+"""Memory and sockets are asked for in src/base alone, where tests can make every call fail."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
+
+import tap
+
+OBJECTS = pathlib.Path(os.environ['AFPBENCH_BIN_DIR']).parent
+
+MEMORY = set('''malloc calloc realloc reallocarray free strdup strndup aligned_alloc memalign
+    posix_memalign asprintf vasprintf getline getdelim open_memstream'''.split())
+SOCKETS = set('''socket socketpair bind listen accept accept4 connect shutdown send sendto sendmsg
+    sendmmsg recv recvfrom recvmsg recvmmsg sendfile splice vmsplice tee setsockopt getsockopt
+    getsockname getpeername poll ppoll select pselect epoll_create epoll_create1 epoll_ctl
+    epoll_wait epoll_pwait getaddrinfo'''.split())
+
+# directory of src -> what its objects may call all the same
+EXCEPTIONS = {
+    'base': MEMORY | SOCKETS,
+    'netlab': SOCKETS,  # packet sockets and netlink; the seam is of TCP
+}
+
+
+def calls(path):
+    """The undefined symbols of an object, without the libc's decoration."""
+    output = subprocess.run(['nm', '--undefined-only', '--format=just-symbols', path], check=True,
+                            capture_output=True, text=True, timeout=30).stdout
+    for symbol in output.split():
+        name = symbol.partition('@')[0]
+        # __asprintf_chk of -D_FORTIFY_SOURCE, sendfile64 of large files, __isoc23_…
+        yield name.removeprefix('__isoc23_').removeprefix('__').removesuffix('_chk') \
+            .removesuffix('64')
+
+
+def objects():
+    """(directory of src, path of the object) of everything that is built of src/."""
+    found = sorted(OBJECTS.rglob('*.o'))
+    for path in found:
+        # src/base/wire.c becomes libafpbench.a.p/base_wire.c.o; src/tools and src/netlab have their
+        # own meson.build, so that their objects lie below the directory and have no prefix
+        below = path.relative_to(OBJECTS).parts
+        yield below[0] if len(below) > 2 else path.name.partition('_')[0], path
+
+
+def test_all_objects_are_seen():
+    names = {path.name for _, path in objects()}
+    for name in ('base_memory.c.o', 'base_stream.c.o', 'dsi_session.c.o', 'server_session.c.o',
+                 'afp_speedtest.c.o', 'link_emulator.c.o'):
+        assert name in names, f'{name} is not among {len(names)} objects below {OBJECTS}'
+
+
+def test_base_makes_the_calls():
+    made = {name for directory, path in objects() if directory == 'base' for name in calls(path)}
+    for name in ('calloc', 'reallocarray', 'free', 'sendmsg', 'recvmsg', 'sendfile', 'accept4'):
+        assert name in made, f'{name}() is not called from src/base: the test sees nothing'
+
+
+def test_nothing_else_does():
+    wrong = [f'{path.name}: {name}()' for directory, path in objects()
+             for name in sorted(set(calls(path)) & (MEMORY | SOCKETS)
+                                - EXCEPTIONS.get(directory, set()))]
+    tap.equal(wrong, [], 'calls past base/memory.h, base/stream.h, base/connect.h, base/listen.h')
+
+
+tap.main()
