@@ -3,13 +3,15 @@
 #include "base/memory.h"
 
 #include <errno.h>
-#include <stdint.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-static unsigned asked;
-static unsigned fail_at;
-static size_t largest;
+bool (*memory_hook)(size_t size_bytes);
+
+static atomic_uint asked;
+static atomic_uint fail_at;
+static atomic_size_t largest;
 
 void memory_fail_at(unsigned number)
 {
@@ -30,11 +32,14 @@ size_t memory_largest(void)
 
 static bool allowed(size_t count, size_t size)
 {
-    if (size > 0 && count > SIZE_MAX / size) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) {
         return false;
     }
-    largest = count * size > largest ? count * size : largest;
-    return ++asked != fail_at;
+    size_t before = largest;
+    while (bytes > before && !atomic_compare_exchange_weak(&largest, &before, bytes)) {
+    }
+    return ++asked != fail_at && (memory_hook == NULL || memory_hook(bytes));
 }
 
 void *memory_allocate(size_t count, size_t size)

@@ -1,14 +1,15 @@
 /* No test allocates memory while it is timed, over AFP or over POSIX calls.
  *
- * The functions of base/memory.h are this program's own and count; so are malloc() and its kin, but
- * for the sanitizers' builds, which have their own. Only the measuring threads count, and only
- * between the two clock readings: the reference server runs in this process too. */
+ * Allocations through base/memory.h count; so do malloc() and its kin, but for the sanitizers'
+ * builds, which have their own. Only the measuring threads count, and only between the two clock
+ * readings: the reference server runs in this process too. */
 #include "posix_fixture.h"
 
 #include "afp/client.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "bench/speed.h"
+#include "failing_memory.h"
 #include "server/server.h"
 #include "target/afp_target.h"
 
@@ -80,37 +81,11 @@ int posix_memalign(void **block, size_t alignment, size_t size)
 }
 #endif
 
-void *memory_allocate(size_t number, size_t size)
+static bool hook(size_t size_bytes)
 {
+    (void)size_bytes;
     count();
-    return calloc(number, size);
-}
-
-void *memory_resize(void *block, size_t number, size_t size)
-{
-    count();
-    return reallocarray(block, number, size);
-}
-
-char *memory_copy_string(const char *text)
-{
-    count();
-    return strdup(text);
-}
-
-void memory_release(void *block)
-{
-    free(block);
-}
-
-void memory_wipe(void *block, size_t size)
-{
-    explicit_bzero(block, size);
-}
-
-bool memory_error(struct error *error, const char *what)
-{
-    return error_set(error, ERROR_SYSTEM, ENOMEM, "out of memory %s", what);
+    return true;
 }
 
 /* ---- A test whose timed section is watched ---- */
@@ -269,6 +244,7 @@ static void afp_calls(void **state)
 
 int main(void)
 {
+    memory_hook = hook;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_counter_counts),
         cmocka_unit_test(posix_calls),
