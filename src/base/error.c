@@ -4,6 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Names from the wire may hold anything; a message stays one line that no terminal obeys. */
+static bool filled(struct error *error)
+{
+    for (char *at = error->message; *at != '\0'; at++) {
+        bool control = (unsigned char)*at < 0x20 || *at == 0x7F;
+        *at = control ? '?' : *at;
+    }
+    return false;
+}
+
 bool error_set(struct error *error, enum error_domain domain, int code, const char *format, ...)
 {
     error->domain = domain;
@@ -12,7 +22,7 @@ bool error_set(struct error *error, enum error_domain domain, int code, const ch
     va_start(arguments, format);
     vsnprintf(error->message, sizeof error->message, format, arguments);
     va_end(arguments);
-    return false;
+    return filled(error);
 }
 
 bool error_set_errno(struct error *error, int errno_value, const char *format, ...)
@@ -27,7 +37,7 @@ bool error_set_errno(struct error *error, int errno_value, const char *format, .
         snprintf(error->message + used, sizeof error->message - (size_t)used, ": %s",
                  strerror(errno_value));
     }
-    return false;
+    return filled(error);
 }
 
 bool error_prefix(struct error *error, const char *format, ...)
@@ -41,7 +51,7 @@ bool error_prefix(struct error *error, const char *format, ...)
     if (used >= 0 && (size_t)used < sizeof error->message) {
         snprintf(error->message + used, sizeof error->message - (size_t)used, ": %s", before);
     }
-    return false;
+    return filled(error);
 }
 
 int error_exit_status(const struct error *error, enum exit_status otherwise)

@@ -1,6 +1,8 @@
 /* uam: choosing a method, and both sides of guest and clear-text logins (doc/protocol.md 4). */
 #include "uam_fixture.h"
 
+#include <errno.h>
+
 static struct error error;
 
 /* ---- Choosing ---- */
@@ -64,6 +66,21 @@ static void names_both_lists_when_none_fits(void **state)
     info.uams.count = 0;
     assert_false(uam_choose(&chosen, &info, &error));
     check_error(&error, ERROR_LIMIT, "the server takes none;");
+}
+
+/* A server's names may hold what a terminal obeys; UTF-8 stays as it is. */
+static void control_characters_in_names(void **state)
+{
+    (void)state;
+    struct afp_server_info info = {
+        .uams = list_of((const char *const[LISTED]){"A\nB\x1b[2J", "C\x7f\xc3\xa4\t"})};
+    const struct uam *chosen;
+    assert_false(uam_choose(&chosen, &info, &error));
+    check_error(&error, ERROR_LIMIT, "the server takes A?B?[2J, C?\xc3\xa4?;");
+    error_prefix(&error, "a\rb");
+    check_error(&error, ERROR_LIMIT, "a?b: no login method");
+    error_set_errno(&error, ENOENT, "'x\ny'");
+    check_error(&error, ERROR_SYSTEM, "'x?y': No such file");
 }
 
 /* Long lists are cut in the message, never written past its end. */
@@ -213,6 +230,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chooses_the_strongest),
         cmocka_unit_test(names_both_lists_when_none_fits),
+        cmocka_unit_test(control_characters_in_names),
         cmocka_unit_test(long_lists),
         cmocka_unit_test(finds_by_name_and_option),
         cmocka_unit_test(names_as_the_server_lists_them),
