@@ -31,7 +31,9 @@ static void uams(struct wire *wire, struct afp_server_info *info)
 
 static void signature(struct wire *wire, struct afp_server_info *info)
 {
-    wire_bytes(wire, &info->signature, 16);
+    if (wire->mode == WIRE_DECODE || info->signature.size > 0) {
+        wire_bytes(wire, &info->signature, 16);
+    }
 }
 
 /* An address counts its own length byte (2.1), unlike a pstr. */
@@ -86,9 +88,16 @@ static void block(struct wire *wire, const struct block *block, uint16_t offset,
 {
     bool present = block->flag == 0 || (info->flags & block->flag) != 0;
     if (wire->mode == WIRE_ENCODE) {
+        struct wire start = *wire;
         if (present) {
-            wire_offset_resolve(wire, offset, base);
             block->function(wire, info);
+        }
+        /* Nothing written: the offset stays 0. */
+        if (wire->at > start.at) {
+            wire_offset_resolve(&start, offset, base);
+        }
+        if (!wire_ok(&start)) {
+            wire_fail(wire);
         }
     } else if (present && offset != 0) {
         struct wire there = wire_seek(wire, base, offset);

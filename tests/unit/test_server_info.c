@@ -105,6 +105,33 @@ static void survives_broken_bytes(void **state)
     }
 }
 
+/* A server may claim a signature and give none: then its offset is 0, also when encoded again. */
+static void a_signature_that_is_not_there(void **state)
+{
+    (void)state;
+    uint8_t bytes[LIMIT];
+    uint8_t again[LIMIT];
+    size_t size = live_bytes(bytes);
+    assert_memory_equal(bytes + 20, "\x01\xb2", 2);
+    memset(bytes + 20, 0, 2);
+    struct afp_server_info info;
+    struct wire in = wire_decoder(bytes, size);
+    afp_server_info(&in, &info);
+    assert_true(wire_ok(&in));
+    assert_true((info.flags & AFP_SERVER_SIGNATURE) != 0);
+    assert_int_equal(info.signature.size, 0);
+    struct wire out = wire_encoder(again, sizeof again);
+    afp_server_info(&out, &info);
+    assert_true(wire_ok(&out));
+    assert_memory_equal(again + 20, "\0\0", 2);
+    in = wire_decoder(again, out.at);
+    afp_server_info(&in, &info);
+    assert_true(wire_ok(&in));
+    assert_int_equal(info.signature.size, 0);
+    assert_int_equal(info.addresses.count, 1);
+    assert_true(span_is(info.utf8_name, "chkserver"));
+}
+
 /* An address counts its own length byte, so 0 cannot be. */
 static void an_address_of_no_length(void **state)
 {
@@ -266,6 +293,7 @@ int main(void)
         cmocka_unit_test(netatalk),
         cmocka_unit_test(never_reads_past_a_cut),
         cmocka_unit_test(survives_broken_bytes),
+        cmocka_unit_test(a_signature_that_is_not_there),
         cmocka_unit_test(an_address_of_no_length),
         cmocka_unit_test(long_lists_are_cut),
         cmocka_unit_test(foreign_servers),
