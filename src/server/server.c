@@ -15,7 +15,7 @@
 /* Connections beyond the session limit: for status requests, and to tell the others "no". */
 #define SPARE_CONNECTIONS 64
 
-/* How long to wait with accepting when descriptors or memory ran out. */
+/* How long to wait with accepting and waiting when descriptors or memory ran out. */
 #define RETRY_ACCEPT_NS (100 * NS_PER_MS)
 
 /* Ports tried until one is free on every address. */
@@ -221,7 +221,10 @@ static bool serve(struct server *server, struct pollfd *descriptors, struct erro
         uint64_t deadline_ns = room ? UINT64_MAX : clock_now_ns() + RETRY_ACCEPT_NS;
         size_t first = room ? 0 : count;
         if (stream_poll(descriptors + first, count + 1 - first, deadline_ns) < 0) {
-            return error_set_errno(error, errno, "poll");
+            if (errno != ENOMEM) {
+                return error_set_errno(error, errno, "poll");
+            }
+            nanosleep(&(struct timespec){.tv_nsec = RETRY_ACCEPT_NS}, NULL);
         }
         uint64_t ignored;
         ssize_t drained = read(server->wake, &ignored, sizeof ignored);
