@@ -308,8 +308,10 @@ static bool open_existing(struct target *target, const char *name, struct target
 
 static bool close_file(struct target *target, struct target_file *file, struct error *error)
 {
-    file->open = false;
-    return afp_client_close_fork(self(target)->client, file->fork, error);
+    bool closed = afp_client_close_fork(self(target)->client, file->fork, error);
+    /* Interrupted before it was sent it is taken back, and clean-up closes the fork. */
+    file->open = !closed && error->domain == ERROR_INTERRUPTED;
+    return closed;
 }
 
 static bool remove_file(struct target *target, enum target_place place, const char *name,
