@@ -1,8 +1,8 @@
 /* afp_perftest: an AFP server measured over a link of known shape. */
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/program.h"
 #include "base/units.h"
-#include "netlab/program.h"
 #include "tools/perftest_files.h"
 #include "tools/perftest_run.h"
 #include "tools/perftest_tables.h"

@@ -1,4 +1,4 @@
-#include "netlab/program.h"
+#include "base/program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
