@@ -261,6 +261,12 @@ const char *perf_rate_label(const struct perf_result *result, char label[PERF_LA
     return label;
 }
 
+const char *perf_flags(const struct perf_result *result)
+{
+    static const char *const flags[] = {"", " INVALID", " INCOMPLETE", " INVALID INCOMPLETE"};
+    return flags[(result->fault_count > 0) + 2 * !result->complete];
+}
+
 /* ---- Judging ---- */
 
 static bool judge_run(struct perf_result *result, const struct perf_size *size,

@@ -58,6 +58,9 @@ extern const char *const perf_verdict_names[];
 #define PERF_LABEL_LENGTH 80
 const char *perf_rate_label(const struct perf_result *result, char label[PERF_LABEL_LENGTH]);
 
+/* " INVALID" and " INCOMPLETE" where they are true, else "": behind a run's name. */
+const char *perf_flags(const struct perf_result *result);
+
 /* Whether packets were told apart by kind: a back end without a shape only counts them. */
 bool perf_kinds_known(const struct packet_counts *counts);
 

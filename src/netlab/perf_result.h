@@ -98,6 +98,7 @@ struct perf_result {
     char failure[400]; /* empty: none */
     char **faults;     /* why the figures are invalid, a line each */
     size_t fault_count;
+    bool drawn; /* there is a picture of it */
 };
 
 /* Adds the next size, with nothing in it; a pointer that holds until the next one is added. */

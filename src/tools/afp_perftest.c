@@ -4,8 +4,10 @@
 #include "base/program.h"
 #include "base/units.h"
 #include "tools/perftest_files.h"
+#include "tools/perftest_plot.h"
 #include "tools/perftest_run.h"
 #include "tools/perftest_tables.h"
+#include "tools/plotting.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -20,6 +22,7 @@ struct program {
     struct interrupt interrupt;
     struct progress progress;
     char tool[PROGRAM_PATH_LENGTH];
+    char gnuplot[PROGRAM_PATH_LENGTH]; /* "": there is none */
     char **arguments;
     size_t argument_count;
 };
@@ -139,6 +142,19 @@ static void print_tables(struct perf_result *const *results, size_t count)
     }
 }
 
+/* A run of which only the files are left. Pictures are an extra: a failure is said, no more. */
+static void draw(struct program *program, struct perf_result *result)
+{
+    struct error error;
+    const char *gnuplot = program->gnuplot[0] != '\0' ? program->gnuplot : NULL;
+    if (!perftest_draw(program->settings.output_directory, result, gnuplot, &program->interrupt,
+                       &error) &&
+        error.domain != ERROR_INTERRUPTED) {
+        fprintf(stderr, "%s: no picture of %s: %s\n", perftest_program.name, result->name,
+                error.message);
+    }
+}
+
 static int run_all(struct program *program, const struct supervisor *supervisor,
                    const struct server_kind *server, struct perf_result **results)
 {
@@ -162,6 +178,7 @@ static int run_all(struct program *program, const struct supervisor *supervisor,
         enum exit_status otherwise;
         bool ok = perftest_run(&job, results[i], &otherwise, &error);
         ran++;
+        draw(program, results[i]);
         shown = results[i]->size_count > 0 ? ran : shown;
         report_faults(results[i]);
         if (results[i]->fault_count > 0) {
@@ -256,6 +273,10 @@ static int run(struct program *program)
                                 &error) ||
         !interrupt_open(&program->interrupt, &error)) {
         return report(&error, EXIT_CANNOT_RUN);
+    }
+    if (!plotting_find(program->gnuplot, &error)) {
+        program->gnuplot[0] = '\0';
+        fprintf(stderr, "%s: no pictures: %s\n", perftest_program.name, error.message);
     }
     progress_start(&program->progress);
     progress_plan(&program->progress, estimate_ns(program));

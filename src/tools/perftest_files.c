@@ -5,6 +5,7 @@
 #include "tools/perftest_json.h"
 #include "tools/perftest_merge.h"
 #include "tools/perftest_net.h"
+#include "tools/plotting.h"
 
 #include <errno.h>
 #include <string.h>
@@ -21,8 +22,9 @@ struct content {
 
 /* ---- The files ---- */
 
-static bool write_csv(FILE *out, const struct content *content, struct error *error)
+static bool write_csv(FILE *out, const void *context, struct error *error)
 {
+    const struct content *content = context;
     const struct perf_result *result = content->result;
     const char **fragments = memory_allocate(result->size_count + 1, sizeof *fragments);
     if (fragments == NULL) {
@@ -36,29 +38,33 @@ static bool write_csv(FILE *out, const struct content *content, struct error *er
     return ok;
 }
 
-static bool write_messages(FILE *out, const struct content *content, struct error *error)
+static bool write_messages(FILE *out, const void *context, struct error *error)
 {
+    const struct content *content = context;
     (void)error;
     fputs(content->messages != NULL ? content->messages : "", out);
     return true;
 }
 
-static bool write_net_csv(FILE *out, const struct content *content, struct error *error)
+static bool write_net_csv(FILE *out, const void *context, struct error *error)
 {
+    const struct content *content = context;
     (void)error;
     perftest_write_net_csv(out, content->result);
     return true;
 }
 
-static bool write_net_text(FILE *out, const struct content *content, struct error *error)
+static bool write_net_text(FILE *out, const void *context, struct error *error)
 {
+    const struct content *content = context;
     (void)error;
     perftest_write_net_text(out, content->result);
     return true;
 }
 
-static bool write_json(FILE *out, const struct content *content, struct error *error)
+static bool write_json(FILE *out, const void *context, struct error *error)
 {
+    const struct content *content = context;
     json_t *document = perftest_json(content->result, error);
     if (document == NULL) {
         return error->domain == ERROR_NONE;
@@ -79,19 +85,30 @@ static bool has_document(const struct content *content)
     return false;
 }
 
+/* Drawn later, when all is taken down. */
+static bool never(const struct content *content)
+{
+    (void)content;
+    return false;
+}
+
 static const struct {
     const char *suffix;
-    bool (*write)(FILE *out, const struct content *content, struct error *error);
+    bool (*write)(FILE *out, const void *context, struct error *error);
     bool (*wanted)(const struct content *content); /* NULL: always */
 } files[] = {
-    {".csv", write_csv, NULL},           {"-stderr.log", write_messages, NULL},
-    {"-net.csv", write_net_csv, NULL},   {"-net.txt", write_net_text, NULL},
+    {".csv", write_csv, NULL},
+    {"-stderr.log", write_messages, NULL},
+    {"-net.csv", write_net_csv, NULL},
+    {"-net.txt", write_net_text, NULL},
     {".json", write_json, has_document},
+    {PLOTTING_SCRIPT_SUFFIX, NULL, never},
+    {PLOTTING_PICTURE_SUFFIX, NULL, never},
 };
 #define FILE_COUNT (sizeof files / sizeof files[0])
 
-static bool make_path(char path[PERFTEST_PATH_LENGTH], const char *directory, const char *name,
-                      const char *suffix, struct error *error)
+bool perftest_file_path(const char *directory, const char *name, const char *suffix,
+                        char path[PERFTEST_PATH_LENGTH], struct error *error)
 {
     int length = snprintf(path, PERFTEST_PATH_LENGTH, "%s/%s%s", directory, name, suffix);
     return (length > 0 && length < PERFTEST_PATH_LENGTH) ||
@@ -104,7 +121,7 @@ static bool make_path(char path[PERFTEST_PATH_LENGTH], const char *directory, co
 static bool make_directories(const char *directory, struct error *error)
 {
     char path[PERFTEST_PATH_LENGTH];
-    if (!make_path(path, directory, "", "", error)) {
+    if (!perftest_file_path(directory, "", "", path, error)) {
         return false;
     }
     for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
@@ -122,7 +139,7 @@ static bool check_free(const char *directory, const char *name, struct error *er
     for (size_t i = 0; i < FILE_COUNT; i++) {
         char path[PERFTEST_PATH_LENGTH];
         struct stat status;
-        if (!make_path(path, directory, name, files[i].suffix, error)) {
+        if (!perftest_file_path(directory, name, files[i].suffix, path, error)) {
             return false;
         }
         if (lstat(path, &status) == 0) {
@@ -153,7 +170,7 @@ bool perftest_files_prepare(const char *directory, const struct perftest_plan *p
 bool perftest_fragment_path(const char *directory, const char *name,
                             char path[PERFTEST_PATH_LENGTH], struct error *error)
 {
-    return make_path(path, directory, name, ".json.size", error);
+    return perftest_file_path(directory, name, ".json.size", path, error);
 }
 
 void perftest_fragment_remove(const char *path)
@@ -196,24 +213,21 @@ char *perftest_read_file(int file, const char *name, struct error *error)
 
 /* ---- Afterwards ---- */
 
-static bool write_one(const char *directory, size_t index, const struct content *content,
-                      struct error *error)
+bool perftest_file_write(const char *directory, const char *name, const char *suffix,
+                         bool (*write)(FILE *out, const void *context, struct error *error),
+                         const void *context, struct error *error)
 {
     char path[PERFTEST_PATH_LENGTH];
     char part[PERFTEST_PATH_LENGTH + 8];
-    if (!make_path(path, directory, content->result->name, files[index].suffix, error)) {
+    if (!perftest_file_path(directory, name, suffix, path, error)) {
         return false;
-    }
-    if (files[index].wanted != NULL && !files[index].wanted(content)) {
-        unlink(path); /* of an earlier run, with --force: it must not pass for this one's */
-        return true;
     }
     snprintf(part, sizeof part, "%s.part", path);
     FILE *out = fopen(part, "we");
     if (out == NULL) {
         return error_set_errno(error, errno, "cannot write '%s'", part);
     }
-    bool ok = files[index].write(out, content, error);
+    bool ok = write(out, context, error);
     bool bad = ferror(out) != 0;
     if (ok && (fflush(out) != 0 || bad)) {
         ok = error_set_errno(error, errno, "cannot write '%s'", part);
@@ -228,6 +242,22 @@ static bool write_one(const char *directory, size_t index, const struct content 
         unlink(part);
     }
     return ok;
+}
+
+static bool write_one(const char *directory, size_t index, const struct content *content,
+                      struct error *error)
+{
+    char path[PERFTEST_PATH_LENGTH];
+    const char *name = content->result->name;
+    if (files[index].wanted == NULL || files[index].wanted(content)) {
+        return perftest_file_write(directory, name, files[index].suffix, files[index].write,
+                                   content, error);
+    }
+    if (perftest_file_path(directory, name, files[index].suffix, path, error)) {
+        unlink(path); /* of an earlier run, with --force: it must not pass for this one's */
+        return true;
+    }
+    return false;
 }
 
 bool perftest_files_write(const char *directory, const struct perf_result *result,

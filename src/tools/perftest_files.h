@@ -10,6 +10,8 @@
 #include "netlab/perf_result.h"
 #include "tools/perftest_plan.h"
 
+#include <stdio.h>
+
 #define PERFTEST_PATH_LENGTH 4096
 
 /* Makes the directory and sees that it can be written. ERROR_USAGE if a result of the plan is there
@@ -25,7 +27,18 @@ void perftest_fragment_remove(const char *path);
 /* The text of a file, ended; NULL with an error. */
 char *perftest_read_file(int file, const char *name, struct error *error);
 
-/* All files of a run. `messages` is what the test program wrote on stderr. */
+/* DIRECTORY/NAMESUFFIX. */
+bool perftest_file_path(const char *directory, const char *name, const char *suffix,
+                        char path[PERFTEST_PATH_LENGTH], struct error *error);
+
+/* Writes one file through a writer, under a temporary name; an earlier one stays after a failure.
+ */
+bool perftest_file_write(const char *directory, const char *name, const char *suffix,
+                         bool (*write)(FILE *out, const void *context, struct error *error),
+                         const void *context, struct error *error);
+
+/* All files of a run but the picture and its script (perftest_plot.h); earlier ones of these are
+ * removed. `messages` is what the test program wrote on stderr. */
 bool perftest_files_write(const char *directory, const struct perf_result *result,
                           const char *messages, struct error *error);
 

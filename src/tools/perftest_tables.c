@@ -4,6 +4,7 @@
 #include "base/units.h"
 #include "netlab/perf_figures.h"
 #include "tools/perftest_columns.h"
+#include "tools/plotting.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -78,8 +79,8 @@ static void run_label(const struct perf_result *result, char text[PERF_TEXT_LENG
 {
     char label[PERF_LABEL_LENGTH];
     const char *machine = strstr(perf_rate_label(result, label), " (machine");
-    snprintf(text, PERF_TEXT_LENGTH + 100, "%s%s%s%s", result->name, machine != NULL ? machine : "",
-             result->fault_count > 0 ? " INVALID" : "", result->complete ? "" : " INCOMPLETE");
+    snprintf(text, PERF_TEXT_LENGTH + 100, "%s%s%s", result->name, machine != NULL ? machine : "",
+             perf_flags(result));
 }
 
 void perftest_write_summary(FILE *out, const struct perf_result *const *results, size_t count)
@@ -93,9 +94,12 @@ void perftest_write_summary(FILE *out, const struct perf_result *const *results,
         run_label(results[i], label);
         const struct packet_counts *tx = &totals.ways[LINK_TO_SERVER];
         const struct packet_counts *rx = &totals.ways[LINK_TO_CLIENT];
-        fprintf(out, "%-22s %6" PRIu32 " %6" PRIu32 " %12" PRIu64 " %12" PRIu64 " %8.0f %8.0f %s\n",
+        fprintf(out,
+                "%-22s %6" PRIu32 " %6" PRIu32 " %12" PRIu64 " %12" PRIu64 " %8.0f %8.0f %s%s\n",
                 label, perf_segment_bytes(results[i]), results[i]->link.mtu, tx->packets,
-                rx->packets, perf_mean_bytes(tx), perf_mean_bytes(rx), "-");
+                rx->packets, perf_mean_bytes(tx), perf_mean_bytes(rx),
+                results[i]->drawn ? results[i]->name : "-",
+                results[i]->drawn ? PLOTTING_PICTURE_SUFFIX : "");
     }
     fputc('\n', out);
 }

@@ -13,7 +13,7 @@
  * read-ahead, iterations, server, link, congestion control. */
 void perftest_write_banner(FILE *out, const struct perf_result *result);
 
-/* One line for each run: run, mss, mtu, packets, mean sizes, plot. */
+/* One line for each run: run, mss, mtu, packets, mean sizes, the picture's file or "-". */
 void perftest_write_summary(FILE *out, const struct perf_result *const *results, size_t count);
 
 /* Of one run: the packets of each size, then the figures of each size and test, then the totals. */

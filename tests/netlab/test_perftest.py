@@ -13,6 +13,7 @@ import re
 import shutil
 import signal
 import stat
+import struct
 import subprocess
 import sys
 import tempfile
@@ -31,7 +32,7 @@ REPORT = programs.BIN_DIR / 'afp_report'
 MIB = 1 << 20
 SERVER = sys.argv[1] if len(sys.argv) > 1 else 'refserver'
 NAME = 'speed-1gbit-1ms'
-SUFFIXES = ('-net.csv', '-net.txt', '-stderr.log', '.csv', '.json')
+SUFFIXES = ('-net.csv', '-net.txt', '-stderr.log', '.csv', '.gnuplot', '.json', '.png')
 QUICK = ('RATE=1gbit', 'DELAY=1ms', 'SWEEP=4k,1M', 'ITER=2')
 SMALL = ('RATE=1gbit', 'DELAY=1ms', 'SWEEP=4k', 'ITER=1', 'OPS=Read')
 KINDS = ('pure_ack', 'full', 'short', 'retransmit', 'control', 'other')
@@ -117,6 +118,41 @@ def test_files():
     tap.equal(result.err, '')
     tap.equal(files(directory), [NAME + suffix for suffix in SUFFIXES])
     tap.equal((directory / f'{NAME}-stderr.log').read_text(), '')
+
+
+def png_size(path):
+    data = path.read_bytes()
+    tap.equal(data[:16], b'\x89PNG\r\n\x1a\n\0\0\0\rIHDR')
+    assert data.endswith(b'IEND\xaeB`\x82'), 'the picture is cut off'
+    return struct.unpack('>II', data[16:24])
+
+
+def test_picture():
+    """Its script makes the same one again, and has the rates of the document."""
+    _result, directory, document = Good.get()
+    picture = directory / f'{NAME}.png'
+    tap.equal(png_size(picture), (1430, 676))
+    again = pathlib.Path(tempfile.mkdtemp(dir=scratch))
+    shutil.copy(directory / f'{NAME}.gnuplot', again)
+    subprocess.run(['gnuplot', f'{NAME}.gnuplot'], cwd=again, stdin=subprocess.DEVNULL, timeout=60,
+                   check=True, env=programs.environment(LC_ALL='C'), stderr=subprocess.DEVNULL)
+    tap.equal(files(again), [f'{NAME}.gnuplot', f'{NAME}.png'])
+    tap.equal((again / f'{NAME}.png').read_bytes(), picture.read_bytes())
+    script = (directory / f'{NAME}.gnuplot').read_text(encoding='utf-8')
+    tap.equal(re.findall(r'^# (\w+): size', script, re.MULTILINE), ['Read', 'Write', 'Copy'])
+    rows_found = [[float(field) for field in line.split()] for line in script.splitlines()
+                  if re.fullmatch(r'[\d.e+ -]+', line)]
+    wanted = []
+    for test in ('Read', 'Write', 'Copy'):
+        for case in document['cases']:
+            if case['test'] == test:
+                times = [one['duration_ns'] for one in case['samples'] if not one['warmup']]
+                size = case['size_bytes']
+                wanted.append([size] + [size / MIB * 1e9 / time for time in
+                                        (sum(times) / len(times), max(times), min(times))])
+    tap.equal(len(rows_found), len(wanted))
+    for found, row in zip(rows_found, wanted):
+        assert all(abs(a - b) <= 1e-5 * b for a, b in zip(found, row)), (found, row)
 
 
 def test_csv_is_that_of_a_sweep():
@@ -327,8 +363,9 @@ def test_several_runs():
                       f'OUTDIR={directory}').expect(DONE)
     names = ['speed-100mbit-1ms', 'speed-1gbit-1ms']
     tap.equal(files(directory), sorted(name + suffix for name in names for suffix in SUFFIXES))
-    summary = [line for line in result.out.splitlines() if line.endswith(' -')]
-    tap.equal([line.split()[0] for line in summary], ['speed-1gbit-1ms', 'speed-100mbit-1ms'])
+    summary = [line.split() for line in result.out.splitlines() if line.endswith('.png')]
+    tap.equal([(line[0], line[-1]) for line in summary],
+              [(name, f'{name}.png') for name in ('speed-1gbit-1ms', 'speed-100mbit-1ms')])
 
 
 def test_a_link_without_a_shape():
@@ -469,6 +506,40 @@ def test_a_test_program_that(text, code, messages):
 
 
 @tap.limit(200)
+def test_without_gnuplot():
+    """A word on stderr, and everything else as ever."""
+    directory = outdir()
+    path = pathlib.Path(tempfile.mkdtemp(dir=scratch))
+    for place in reversed(os.get_exec_path()):
+        with contextlib.suppress(OSError):
+            for program in pathlib.Path(place).iterdir():
+                if program.name != 'gnuplot':
+                    (path / program.name).unlink(missing_ok=True)
+                    (path / program.name).symlink_to(program)
+    result = perftest('RATE=1gbit,100mbit', 'DELAY=1ms', 'SWEEP=4k', 'ITER=1', 'OPS=Read',
+                      f'OUTDIR={directory}', env={'PATH': str(path)}).expect(DONE)
+    tap.equal(result.err, 'afp_perftest: no pictures: gnuplot is not in PATH: '
+              'install the package gnuplot-nox\n')
+    names = ['speed-100mbit-1ms', NAME]
+    tap.equal(files(directory), [name + suffix for name in names for suffix in SUFFIXES
+                                 if suffix != '.png'])
+    for name in names:
+        tap.equal((directory / f'{name}-stderr.log').read_text(), '')
+    tap.equal(len([line for line in result.out.splitlines() if line.endswith(' -')]), 2)
+
+
+def test_gnuplot_that_fails():
+    directory = outdir()
+    path = script('echo broken >&2; exit 1').parent
+    (path / 'tool').rename(path / 'gnuplot')
+    result = perftest(*SMALL, f'OUTDIR={directory}',
+                      env={'PATH': f'{path}:{os.environ["PATH"]}'}).expect(DONE)
+    tap.equal(result.err, f'afp_perftest: no picture of {NAME}: gnuplot ended with exit code 1: '
+              'broken\n')
+    tap.equal(files(directory), [NAME + suffix for suffix in SUFFIXES if suffix != '.png'])
+
+
+@tap.limit(200)
 def test_sizes_that_were_finished_stay():
     directory = outdir()
     tool = script('for word; do [ "$word" != 1 ] || exit 1; done\n'
@@ -482,6 +553,8 @@ def test_sizes_that_were_finished_stay():
     tap.equal((document['complete'], len(document['cases'])), (False, 1))
     assert 'exit code 1' in document['failure'], document['failure']
     tap.equal([row['size_mb'] for row in rows(directory / f'{NAME}-net.csv')], ['0.00390625'])
+    tap.equal(png_size(directory / f'{NAME}.png'), (1430, 676))
+    assert " INCOMPLETE'" in (directory / f'{NAME}.gnuplot').read_text(encoding='utf-8')
 
 
 # ---------------------------------------------------------------------------------- what it leaves
@@ -564,7 +637,8 @@ def test_ctrl_c_keeps_what_there_is():
         result = running.wait(40)
         programs.wait_until(lambda: gone(processes), 'the end of all processes')
     result.expect(INTERRUPTED)
-    tap.equal(files(directory), [NAME + suffix for suffix in SUFFIXES if suffix != '.json'])
+    tap.equal(files(directory), [NAME + suffix for suffix in SUFFIXES
+                                 if suffix not in ('.gnuplot', '.json', '.png')])
     tap.equal(texts(directory / f'{NAME}-net.txt')['complete'], 'no')
     tap.equal(surroundings(), before)
 

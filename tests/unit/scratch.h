@@ -43,4 +43,40 @@ static inline void scratch_remove(char path[SCRATCH_SIZE])
     }
 }
 
+/* A file's text, to be freed; NULL: there is none. */
+static inline char *scratch_content(const char *directory, const char *name)
+{
+    char path[SCRATCH_SIZE + 80];
+    char *text = NULL;
+    size_t size = 0;
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *file = fopen(path, "re");
+    if (file != NULL && getdelim(&text, &size, '\0', file) < 0) {
+        free(text); /* it is empty */
+        text = calloc(1, 1);
+    }
+    if (file != NULL) {
+        fclose(file);
+    }
+    return text;
+}
+
+static inline void scratch_check(const char *directory, const char *name, const char *expected)
+{
+    char *text = scratch_content(directory, name);
+    if (text == NULL) {
+        fail_msg("no %s", name);
+    }
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static inline void scratch_check_absent(const char *directory, const char *name)
+{
+    char *text = scratch_content(directory, name);
+    if (text != NULL) {
+        fail_msg("there is a %s: %s", name, text);
+    }
+}
+
 #endif

@@ -64,6 +64,7 @@ static void summary(void **state)
     slow.calibration.goodput_bits_per_s[1] = 8e9;
     slow.complete = false;
     assert_true(perf_result_add_fault(&slow, &error, "a fault"));
+    result.drawn = true;
     const struct perf_result *const results[] = {&result, &slow};
     made_output_open(&output);
     perftest_write_summary(output.file, results, 2);
@@ -72,7 +73,8 @@ static void summary(void **state)
     made_output_check(
         &output,
         "run                       mss    mtu   tx-packets   rx-packets   avg-tx   avg-rx plot\n"
-        "speed-1gbit-2ms          1448   1500          759         2185     1447     1505 -\n"
+        "speed-1gbit-2ms          1448   1500          759         2185     1447     1505 "
+        "speed-1gbit-2ms.png\n"
         "speed-10gbit-2ms (machine: 7.9) INVALID INCOMPLETE   1448   1500          759         "
         "2185 "
         "    1447     1505 -\n\n");
@@ -330,28 +332,6 @@ static int remove_directory(void **state)
     return 0;
 }
 
-static char *content(const char *name)
-{
-    char path[SCRATCH_SIZE + 80];
-    struct error error;
-    snprintf(path, sizeof path, "%s/%s", directory, name);
-    int file = open(path, O_RDONLY);
-    if (file < 0) {
-        return NULL;
-    }
-    char *text = perftest_read_file(file, path, &error);
-    close(file);
-    return text;
-}
-
-static void check_content(const char *name, const char *expected)
-{
-    char *text = content(name);
-    check(text != NULL, "no %s", name);
-    assert_string_equal(text, expected);
-    free(text);
-}
-
 static void files_are_written(void **state)
 {
     (void)state;
@@ -361,12 +341,12 @@ static void files_are_written(void **state)
     result.sizes[0].csv = strdup(CSV_RUN_HEADER "\nRead,1,1.000,20000,50.00\n");
     result.sizes[0].json = strdup(DOCUMENT("1048576", "Read", "0.75"));
     check(perftest_files_write(directory, &result, "a word\n", &error), "%s", error.message);
-    check_content("speed-1gbit-2ms.csv", CSV_RUN_HEADER "\nRead,1,1.000,20000,50.00\n");
-    check_content("speed-1gbit-2ms-stderr.log", "a word\n");
+    scratch_check(directory, "speed-1gbit-2ms.csv", CSV_RUN_HEADER "\nRead,1,1.000,20000,50.00\n");
+    scratch_check(directory, "speed-1gbit-2ms-stderr.log", "a word\n");
     static const char *const names[] = {"speed-1gbit-2ms-net.csv", "speed-1gbit-2ms-net.txt",
                                         "speed-1gbit-2ms.json"};
     for (size_t i = 0; i < COUNT(names); i++) {
-        char *text = content(names[i]);
+        char *text = scratch_content(directory, names[i]);
         check(text != NULL && text[0] != '\0', "no %s", names[i]);
         free(text);
     }
@@ -374,23 +354,24 @@ static void files_are_written(void **state)
     free(result.sizes[0].json);
     result.sizes[0].json = NULL;
     check(perftest_files_write(directory, &result, NULL, &error), "%s", error.message);
-    assert_null(content("speed-1gbit-2ms.json"));
-    check_content("speed-1gbit-2ms-stderr.log", "");
+    scratch_check_absent(directory, "speed-1gbit-2ms.json");
+    scratch_check(directory, "speed-1gbit-2ms-stderr.log", "");
     /* what cannot be written leaves nothing half done, and the others are written */
     free(result.sizes[0].csv);
     result.sizes[0].csv = strdup("junk\n");
     assert_false(perftest_files_write(directory, &result, "again\n", &error));
     check_error(&error, ERROR_CONTENT, "not 'junk'");
-    check_content("speed-1gbit-2ms.csv", CSV_RUN_HEADER "\nRead,1,1.000,20000,50.00\n");
-    check_content("speed-1gbit-2ms-stderr.log", "again\n");
-    assert_null(content("speed-1gbit-2ms.csv.part"));
+    scratch_check(directory, "speed-1gbit-2ms.csv", CSV_RUN_HEADER "\nRead,1,1.000,20000,50.00\n");
+    scratch_check(directory, "speed-1gbit-2ms-stderr.log", "again\n");
+    scratch_check_absent(directory, "speed-1gbit-2ms.csv.part");
     perf_result_release(&result);
 }
 
 static void existing_results(void **state)
 {
     (void)state;
-    static const char *const suffixes[] = {".csv", "-stderr.log", "-net.csv", "-net.txt", ".json"};
+    static const char *const suffixes[] = {".csv",  "-stderr.log", "-net.csv", "-net.txt",
+                                           ".json", ".gnuplot",    ".png"};
     struct perftest_run_plan runs[] = {{.name = "speed-a"}, {.name = "speed-b"}};
     struct perftest_plan plan = {runs, COUNT(runs)};
     struct error error;

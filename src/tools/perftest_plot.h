@@ -1,0 +1,17 @@
+/*
+ * perftest_plot.h - NAME.gnuplot and NAME.png: the throughput of a run's sizes as its document or,
+ * without one, its CSV has it.
+ */
+#ifndef AFPBENCH_TOOLS_PERFTEST_PLOT_H
+#define AFPBENCH_TOOLS_PERFTEST_PLOT_H
+
+#include "base/interrupt.h"
+#include "netlab/perf_result.h"
+
+/* When the result files are written and nothing is measured: gnuplot uses the processors too.
+ * Writes the script, draws with it, and sets `result->drawn`. `gnuplot` is from plotting_find();
+ * NULL: the script only. True and no file where no size was finished. */
+bool perftest_draw(const char *directory, struct perf_result *result, const char *gnuplot,
+                   const struct interrupt *interrupt, struct error *error);
+
+#endif
