@@ -8,9 +8,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#define FILE_LIMIT 8              /* files that a workload has open at once, with room */
-#define HURRY_NS   (5 * NS_PER_S) /* how long clean-up after a failure waits for an answer */
-#define RELEASE_NS (2 * NS_PER_S) /* what a server gets to end a dead session */
+#define FILE_LIMIT     8                /* files that a workload has open at once, with room */
+#define LEAST_HURRY_NS (20 * NS_PER_MS) /* clean-up waits so long, however late it is */
+#define RELEASE_NS     (2 * NS_PER_S)   /* what a server gets to end a dead session */
 
 /* FPGetSessionToken's timestamps: they only have to differ (doc/protocol.md 5.1). */
 enum { CLAIM_OF_RUN = 1, CLAIM_OF_CLEANER = 2 };
@@ -442,16 +442,18 @@ static bool remove_directories(struct afp_target *afp, struct error *cause, stru
     return ok;
 }
 
-static bool clean_up(struct target *target, bool hurry, struct error *error)
+static bool clean_up(struct target *target, uint64_t deadline_ns, struct error *error)
 {
     struct afp_target *afp = self(target);
     struct dsi_session *session = afp_client_session(afp->client);
-    uint64_t patience_ns = dsi_set_timeout(session, HURRY_NS);
-    uint64_t deadline_ns = clock_now_ns() + HURRY_NS;
+    uint64_t patience_ns = dsi_set_timeout(session, LEAST_HURRY_NS);
     struct error cause;
-    if (!hurry) {
+    if (deadline_ns == TARGET_PATIENT) {
         dsi_set_timeout(session, patience_ns);
-        deadline_ns = UINT64_MAX;
+    } else {
+        uint64_t least_ns = clock_now_ns() + LEAST_HURRY_NS;
+        deadline_ns = deadline_ns > least_ns ? deadline_ns : least_ns;
+        dsi_set_timeout(session, deadline_ns - clock_now_ns());
     }
     error_set(&cause, ERROR_CLOSED, 0, "the connection is gone");
     bool settled = !dsi_alive(session) || dsi_settle(session, deadline_ns, &cause);

@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #define FILE_LIMIT 8                  /* files that a workload has open at once, with room */
-#define HURRY_NS   (5 * NS_PER_S)     /* how long clean-up waits for outstanding requests */
 #define CORE_BYTES ((size_t)64 << 20) /* how much of a file mincore() looks at in one go */
 
 /* A directory the user named, and ours in it. */
@@ -395,10 +394,9 @@ static bool remove_directory(struct posix_target *posix, struct workplace *work,
     return true;
 }
 
-static bool clean_up(struct target *target, bool hurry, struct error *error)
+static bool clean_up(struct target *target, uint64_t deadline_ns, struct error *error)
 {
     struct posix_target *posix = self(target);
-    uint64_t deadline_ns = hurry ? clock_now_ns() + HURRY_NS : UINT64_MAX;
     bool ok = posix_io_settle(posix->io, deadline_ns, error);
     end_copy(posix);
     for (size_t i = 0; i < FILE_LIMIT; i++) {
@@ -598,7 +596,7 @@ static bool probe(struct posix_target *posix, bool direct, struct error *error)
                  (int)sizeof posix->facts.copy_refusal - 1, error->message);
     }
     struct error later;
-    if (!clean_up(target, true, ok ? error : &later)) {
+    if (!clean_up(target, clock_now_ns() + TARGET_HURRY_NS, ok ? error : &later)) {
         return false;
     }
     return ok;

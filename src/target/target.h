@@ -12,6 +12,7 @@
 #ifndef AFPBENCH_TARGET_TARGET_H
 #define AFPBENCH_TARGET_TARGET_H
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "result/result.h"
 
@@ -57,6 +58,10 @@ struct target_facts {
     bool second_place;        /* TARGET_SECOND is not the same volume as TARGET_FIRST */
     uint32_t alignment;       /* that buffers, offsets and full chunks must have; 1: none */
 };
+
+/* For clean_up(): no deadline; and how long after a failure it is. */
+#define TARGET_PATIENT  UINT64_MAX
+#define TARGET_HURRY_NS (5 * NS_PER_S)
 
 struct target_ops {
     /* Makes room for `depth` outstanding operations. */
@@ -105,10 +110,11 @@ struct target_ops {
     bool (*free_space)(struct target *target, enum target_place place, uint64_t *free_bytes,
                        bool *exact, struct error *error);
 
-    /* Lets outstanding operations end, then closes and removes everything that the target made. In
-     * a hurry, after a failure, it waits a few seconds for each answer, else as long as ever. False
-     * names what stays. */
-    bool (*clean_up)(struct target *target, bool hurry, struct error *error);
+    /* Lets outstanding operations end, then closes and removes everything that the target made.
+     * After a failure it waits for answers until `deadline_ns`, which several targets may share
+     * (and a little for each when that has passed); TARGET_PATIENT: as long as ever. False names
+     * what stays. */
+    bool (*clean_up)(struct target *target, uint64_t deadline_ns, struct error *error);
 };
 
 struct target {

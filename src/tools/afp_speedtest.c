@@ -151,27 +151,30 @@ static int report(struct program *program, const struct error *error, enum exit_
 }
 
 /* One that is interrupted begins again, in a hurry: a second interrupt ends that too. */
-static bool clean_up_target(struct program *program, struct target *target, bool hurry,
+static bool clean_up_target(struct program *program, struct target *target, uint64_t *deadline_ns,
                             struct error *error)
 {
-    bool done = target->ops->clean_up(target, hurry, error);
-    if (done || hurry || error->domain != ERROR_INTERRUPTED) {
+    bool done = target->ops->clean_up(target, *deadline_ns, error);
+    if (done || *deadline_ns != TARGET_PATIENT || error->domain != ERROR_INTERRUPTED) {
         return done;
     }
     interrupt_acknowledge(&program->interrupt);
-    if (target->ops->clean_up(target, true, error)) {
+    *deadline_ns = clock_now_ns() + TARGET_HURRY_NS;
+    if (target->ops->clean_up(target, *deadline_ns, error)) {
         error_set(error, ERROR_INTERRUPTED, 0, "interrupted");
     }
     error->domain = ERROR_INTERRUPTED; /* whatever came of it */
     return false;
 }
 
+/* In a hurry all sessions share one deadline: a mute server is waited for once. */
 static int clean_up(struct program *program, bool hurry, int status)
 {
     struct speedtest_sessions *sessions = &program->sessions;
+    uint64_t deadline_ns = hurry ? clock_now_ns() + TARGET_HURRY_NS : TARGET_PATIENT;
     for (size_t i = 0; i < sessions->count; i++) {
         struct error error;
-        if (!clean_up_target(program, sessions->targets[i], hurry, &error)) {
+        if (!clean_up_target(program, sessions->targets[i], &deadline_ns, &error)) {
             int later = report(program, &error, EXIT_TEST_FAILED);
             status = status == EXIT_DONE ? later : status;
         }

@@ -149,6 +149,16 @@ def test_interrupt():
             program.wait(20).expect(INTERRUPTED)
 
 
+def test_interrupt_waits_once_for_a_server_that_is_mute_to_all():
+    with programs.Refserver('--fault', 'mute@FPFlushFork') as running:
+        with programs.Program(programs.SPEEDTEST, *arguments(running, '-d', '64k', '-W', 0,
+                                                             '--sessions', 12)) as program:
+            time.sleep(2)       # all flushes are on their way
+            program.interrupt()
+            # 5 s for each of them would be a minute
+            program.wait(25).expect(INTERRUPTED)
+
+
 def test_a_lost_session_ends_all():
     with programs.Refserver('--volume', 'bench') as running:
         with programs.Program(programs.SPEEDTEST, *arguments(

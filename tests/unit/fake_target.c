@@ -309,10 +309,10 @@ static bool free_space(struct target *target, enum target_place place, uint64_t 
     return call(fake, error, place == TARGET_FIRST ? "free:1" : "free:2", NULL);
 }
 
-static bool clean_up(struct target *target, bool hurry, struct error *error)
+static bool clean_up(struct target *target, uint64_t deadline_ns, struct error *error)
 {
     struct fake_target *fake = self(target);
-    (void)hurry;
+    (void)deadline_ns;
     (void)error;
     fake->pending_count = 0;
     for (size_t i = 0; i < FAKE_FILES; i++) {

@@ -35,7 +35,7 @@ void posix_begin(struct posix_fixture *fixture, const char *second_parent, bool 
 void posix_end(struct posix_fixture *fixture)
 {
     struct error error;
-    must(fixture->ops->clean_up(fixture->target, true, &error));
+    must(fixture->ops->clean_up(fixture->target, clock_now_ns() + TARGET_HURRY_NS, &error));
     posix_target_close(fixture->target);
     assert_string_equal(tree(fixture->first), "");
     umount2(fixture->first, MNT_DETACH); /* where something is mounted */

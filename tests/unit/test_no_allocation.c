@@ -141,7 +141,7 @@ static void watch_all(struct target *const *targets, size_t sessions)
         check(allocations == 0, "%s, way %zu, %zu sessions: %u allocations", test.name, way,
               sessions, allocations);
         for (size_t i = 0; i < sessions; i++) {
-            must(targets[i]->ops->clean_up(targets[i], false, &error));
+            must(targets[i]->ops->clean_up(targets[i], TARGET_PATIENT, &error));
             speed_run_release(&runs[i]);
         }
         result_release(&result);

@@ -154,7 +154,7 @@ static void three_passes(struct posix_fixture *fixture, uint64_t size, const str
     run_flow(&plan, source, copy);
     expect_content(fixture, "a", &payload, size);
     expect_content(fixture, "b", &payload, size);
-    must(fixture->ops->clean_up(target, false, &error));
+    must(fixture->ops->clean_up(target, TARGET_PATIENT, &error));
     assert_string_equal(tree(fixture->first), "");
     payload_release(&payload);
 }
@@ -372,7 +372,7 @@ static void failing_flow(struct posix_fixture *fixture, const struct flow_plan *
                           plan.direction == FLOW_WRITE ? file : NULL, &error));
     check_error(&error, domain, message);
     check_error(&error, domain, offset);
-    must(fixture->ops->clean_up(target, true, &error));
+    must(fixture->ops->clean_up(target, clock_now_ns() + TARGET_HURRY_NS, &error));
     flow_release(&flow);
     payload_release(&payload);
     assert_string_equal(tree(fixture->first), "");

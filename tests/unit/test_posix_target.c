@@ -108,7 +108,7 @@ static void clean_up_removes_only_its_own(void **state)
     own_file(&fixture, "b", "abc", 3);
     const char *foreign = path_in(own_directory(fixture.first), "foreign");
     make_plain_file(foreign, "y", 1);
-    assert_false(fixture.ops->clean_up(fixture.target, false, &error));
+    assert_false(fixture.ops->clean_up(fixture.target, TARGET_PATIENT, &error));
     check_error(&error, ERROR_SYSTEM, "stays in");
     check_error(&error, ERROR_SYSTEM, fixture.first);
     assert_int_equal(access(foreign, F_OK), 0);
@@ -142,18 +142,18 @@ static void symlinks_are_not_followed(void **state)
     assert_int_equal(error.code, ELOOP);
     assert_false(fixture.ops->create_file(fixture.target, TARGET_FIRST, "a", &error));
     assert_int_equal(error.code, EEXIST);
-    must(fixture.ops->clean_up(fixture.target, false, &error));
+    must(fixture.ops->clean_up(fixture.target, TARGET_PATIENT, &error));
     /* in place of the directory: the name is the same for the whole run */
     assert_int_equal(symlink(bait, ours), 0);
     assert_false(fixture.ops->create_file(fixture.target, TARGET_FIRST, "b", &error));
     check_error(&error, ERROR_SYSTEM, "cannot create directory");
-    must(fixture.ops->clean_up(fixture.target, false, &error));
+    must(fixture.ops->clean_up(fixture.target, TARGET_PATIENT, &error));
     assert_int_equal(unlink(ours), 0);
     /* put there while we work */
     own_file(&fixture, "a", "abc", 3);
     assert_int_equal(rename(ours, path_in(fixture.first, "moved")), 0);
     assert_int_equal(symlink(bait, ours), 0);
-    assert_false(fixture.ops->clean_up(fixture.target, false, &error));
+    assert_false(fixture.ops->clean_up(fixture.target, TARGET_PATIENT, &error));
     check_error(&error, ERROR_SYSTEM, "stays in");
     assert_string_equal(tree(bait), "a ");
     assert_int_equal(unlink(ours), 0);
@@ -224,7 +224,7 @@ static void existing_files_are_not_changed(void **state)
         plan.payload = &payload;
         assert_false(try_flow(&flow, &plan, NULL, file, &error));
         assert_int_equal(error.code, EBADF);
-        must(fixture.ops->clean_up(fixture.target, true, &error));
+        must(fixture.ops->clean_up(fixture.target, clock_now_ns() + TARGET_HURRY_NS, &error));
         flow_release(&flow);
         payload_release(&payload);
         assert_int_equal(stat(path_in(fixture.first, "theirs"), &after), 0);
@@ -359,7 +359,7 @@ static void two_file_systems(void **state)
     assert_non_null(strstr(fixture.target->facts.copy_refusal, "copy_file_range"));
     must(fixture.ops->create_file(fixture.target, TARGET_SECOND, "a", &error));
     assert_int_equal(access(path_in(own_directory(fixture.second), "a"), F_OK), 0);
-    must(fixture.ops->clean_up(fixture.target, false, &error));
+    must(fixture.ops->clean_up(fixture.target, TARGET_PATIENT, &error));
     assert_string_equal(tree(fixture.second), "");
     posix_end(&fixture);
 }

@@ -135,7 +135,10 @@ static void run_all(struct target *target, struct afp_client *client, struct int
         outcome->done = run_speed_test(target, &run, tests[i], &outcome->error);
         outcome->late = !failing_calls_fired();
         interrupt_acknowledge(interrupt);
-        outcome->cleaned = target->ops->clean_up(target, !outcome->done, &outcome->remaining);
+        outcome->cleaned =
+            target->ops->clean_up(target,
+                                  outcome->done ? TARGET_PATIENT : clock_now_ns() + TARGET_HURRY_NS,
+                                  &outcome->remaining);
         outcome->alive = dsi_ready(afp_client_session(client));
         speed_run_release(&run);
     }
