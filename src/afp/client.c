@@ -24,6 +24,7 @@ struct exchange {
     int32_t result;
     struct name_buffer names[3]; /* that paths of the request point to */
     size_t name_count;
+    bool secret; /* the request holds a password */
     uint8_t block[DSI_BLOCK_LIMIT];
     uint8_t answer[DSI_BLOCK_LIMIT];
 };
@@ -32,6 +33,7 @@ static void exchange_begin(struct exchange *exchange)
 {
     exchange->out = wire_encoder(exchange->block, sizeof exchange->block);
     exchange->name_count = 0;
+    exchange->secret = false;
 }
 
 /* Sends what was encoded; `in` then stands at the reply's payload. */
@@ -48,6 +50,7 @@ static bool exchange_run(struct dsi_session *session, struct exchange *exchange,
                                   .reply = exchange->answer,
                                   .reply_capacity = sizeof exchange->answer,
                                   .patient = patient,
+                                  .secret = exchange->secret,
                                   .tag = exchange->block[0]};
     struct dsi_reply reply;
     if (!dsi_call(session, &request, &reply, error)) {
@@ -172,6 +175,7 @@ static bool converse(struct afp_client *client, struct exchange *exchange, struc
         ok = uam_client_turn(client->uam, state, credentials, turn.auth, &auth, error);
         if (ok) {
             exchange_begin(exchange);
+            exchange->secret = true;
             turn.auth = (struct span){bytes, auth.at};
             if (first) {
                 ok = encode_login(client, exchange, credentials, turn.auth, error);
@@ -509,6 +513,7 @@ bool afp_client_open_volume(struct afp_client *client, const char *name, const c
                                            .has_password = length > 0 && !open_to_all};
     memcpy(open.password, length > 0 ? password : "", length);
     exchange_begin(&exchange);
+    exchange.secret = open.has_password;
     afp_open_volume_request(&exchange.out, &open);
     bool ok = request(client, &exchange, "open volume", name, error);
     memory_wipe(open.password, sizeof open.password);

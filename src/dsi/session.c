@@ -28,6 +28,7 @@ struct slot {
     uint8_t afp_command;
     const char *name;
     bool patient;
+    bool secret;
     bool answered;    /* the reply came before the request had left whole */
     size_t head_size; /* DSI header and request block, in the session's heads */
     struct span payload;
@@ -127,11 +128,20 @@ static uint16_t queue_pop(struct dsi_session *session, struct queue *queue)
     return slot;
 }
 
+static void slot_forget(struct dsi_session *session, uint16_t index)
+{
+    const struct slot *slot = &session->slots[index];
+    if (slot->secret) {
+        memory_wipe(slot_head(session, index), slot->head_size);
+    }
+}
+
 static void slot_release(struct dsi_session *session, uint16_t index)
 {
     struct slot *slot = &session->slots[index];
     session->outstanding--;
     session->patient -= slot->patient;
+    slot_forget(session, index);
     slot->state = SLOT_FREE;
     slot->next = session->free_slots;
     session->free_slots = index;
@@ -360,6 +370,7 @@ bool dsi_submit(struct dsi_session *session, const struct dsi_request *request, 
         .afp_command = afp_command,
         .name = request->name,
         .patient = request->patient,
+        .secret = request->secret,
         .head_size = DSI_HEADER_SIZE + request->block.size,
         .payload = request->payload,
         .reply = request->reply,
@@ -863,6 +874,11 @@ void dsi_close(struct dsi_session *session)
     }
     if (session->fd >= 0) {
         close(session->fd);
+    }
+    for (size_t i = 0; i < session->window; i++) {
+        if (session->slots[i].state != SLOT_FREE) {
+            slot_forget(session, (uint16_t)i);
+        }
     }
     memory_release(session->slots);
     memory_release(session->heads);

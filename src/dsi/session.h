@@ -72,6 +72,7 @@ struct dsi_request {
     void *reply;              /* where the reply's payload goes; NULL: dropped in the kernel */
     size_t reply_capacity;    /* what does not fit is dropped, and counted in reply_length */
     bool patient;             /* may take as long as the connection lives */
+    bool secret;              /* the copy of the block is wiped when it is done with */
     uint64_t tag;             /* comes back with the reply */
 };
 

@@ -32,6 +32,9 @@ int32_t call_dispatch(struct call *call);
 /* True for a command whose result goes into the replay cache. */
 bool call_is_replayed(uint8_t command);
 
+/* Whether its request may hold a password. */
+bool call_is_secret(uint8_t command);
+
 /* The volume with this ID if the session has it open; the fork with this reference; else NULL. */
 struct volume *call_volume(const struct call *call, uint16_t id);
 struct open_fork *call_fork(const struct call *call, uint16_t reference);

@@ -1,7 +1,7 @@
 /* The table of AFP commands: doc/protocol.md 5 and 8. */
 #include "server/call.h"
 
-enum { TAKES_DATA = 1, REPLAYED = 2 };
+enum { TAKES_DATA = 1, REPLAYED = 2, SECRET = 4 };
 
 struct command {
     call_function *run;
@@ -23,12 +23,12 @@ static const struct command commands[UINT8_MAX + 1] = {
     [AFP_GET_SERVER_INFO] = {command_server_info, 0},
     [AFP_GET_SERVER_PARMS] = {command_server_parms, 0},
     [AFP_GET_VOLUME_PARMS] = {command_volume_parms, 0},
-    [AFP_LOGIN] = {command_login, 0},
-    [AFP_LOGIN_CONTINUE] = {command_login_continue, 0},
+    [AFP_LOGIN] = {command_login, SECRET},
+    [AFP_LOGIN_CONTINUE] = {command_login_continue, SECRET},
     [AFP_LOGOUT] = {command_logout, 0},
     [AFP_MAP_ID] = {command_map_id, 0},
     [AFP_MOVE_AND_RENAME] = {command_move, REPLAYED},
-    [AFP_OPEN_VOLUME] = {command_open_volume, 0},
+    [AFP_OPEN_VOLUME] = {command_open_volume, SECRET},
     [AFP_OPEN_FORK] = {command_open_fork, 0},
     [AFP_READ] = {command_read, 0},
     [AFP_RENAME] = {command_rename, REPLAYED},
@@ -46,7 +46,7 @@ static const struct command commands[UINT8_MAX + 1] = {
     [AFP_BYTE_RANGE_LOCK_EXT] = {command_lock_range, 0},
     [AFP_READ_EXT] = {command_read, 0},
     [AFP_WRITE_EXT] = {command_write, TAKES_DATA},
-    [AFP_LOGIN_EXT] = {command_login_ext, 0},
+    [AFP_LOGIN_EXT] = {command_login_ext, SECRET},
     [AFP_GET_SESSION_TOKEN] = {command_session_token, 0},
     [AFP_ENUMERATE_EXT] = {command_enumerate, 0},
     [AFP_ENUMERATE_EXT2] = {command_enumerate, 0},
@@ -76,4 +76,9 @@ int32_t call_dispatch(struct call *call)
 bool call_is_replayed(uint8_t command)
 {
     return (commands[command].flags & REPLAYED) != 0;
+}
+
+bool call_is_secret(uint8_t command)
+{
+    return (commands[command].flags & SECRET) != 0;
 }

@@ -185,6 +185,11 @@ bool inbox_block(struct inbox *inbox, size_t size, struct span *block, struct er
     return true;
 }
 
+void inbox_forget(struct inbox *inbox, struct span block)
+{
+    memory_wipe(inbox->buffer + (block.data - inbox->buffer), block.size);
+}
+
 bool inbox_discard(struct inbox *inbox, uint64_t size, struct error *error)
 {
     size = size < inbox->frame_left ? size : inbox->frame_left;

@@ -57,6 +57,9 @@ bool inbox_peek(struct inbox *inbox, uint8_t *byte, struct error *error);
  * They stay valid until the next inbox_header(), inbox_block() or inbox_store(). */
 bool inbox_block(struct inbox *inbox, size_t size, struct span *block, struct error *error);
 
+/* Wipes a block that inbox_block() gave and that is still valid: it held a secret. */
+void inbox_forget(struct inbox *inbox, struct span block);
+
 /* While the owner waits for something else: takes what has arrived out of the socket, to be found
  * by the functions above later. To be called when the socket can be read and there is room. Bytes
  * that inbox_block() gave are gone after it. */

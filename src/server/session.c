@@ -144,6 +144,9 @@ static bool run_call(struct session *session, const struct dsi_header *header, s
     };
     bool replayed = !has_data && session->logged_in && call_is_replayed(block.data[0]);
     int32_t result = call_dispatch(&call);
+    if (call_is_secret(block.data[0])) {
+        inbox_forget(&session->inbox, block);
+    }
     if (call.lost) {
         return false;
     }

@@ -20,6 +20,9 @@ unsigned memory_asked(void);
 /* The largest of them, in bytes. */
 size_t memory_largest(void);
 
+/* Whether any block that is allocated now holds these bytes. No other thread may be at work. */
+bool memory_holds(const void *bytes, size_t size);
+
 /* Asked before each allocation, in its thread; false makes it fail. NULL: all succeed but for
  * memory_fail_at(). */
 extern bool (*memory_hook)(size_t size_bytes);

@@ -6,6 +6,7 @@
 
 #include "afp/client.h"
 #include "base/clock.h"
+#include "base/memory.h"
 #include "bench/speed.h"
 #include "failing_calls.h"
 #include "failing_memory.h"
@@ -274,9 +275,28 @@ static void a_server_that_cannot_start(void **state)
     }
 }
 
+/* Neither end keeps the password of a login: not in what was sent, nor in what arrived. */
+static void no_password_stays_in_memory(void **state)
+{
+    (void)state;
+    static const char password[] = "secretpw";
+    struct fixture fixture;
+    struct afp_client *client;
+    struct error error;
+    char *copy = memory_copy_string(password);
+    assert_true(memory_holds(password, sizeof password - 1)); /* the look itself */
+    memory_release(copy);
+    fixture_begin(&fixture, &uam_cleartext);
+    check(log_in(&fixture, &client, &error), "%s", error.message);
+    assert_false(memory_holds(password, sizeof password - 1));
+    afp_client_close(client);
+    fixture_end(&fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_password_stays_in_memory),
         cmocka_unit_test(at_the_client),
         cmocka_unit_test(at_the_server),
         cmocka_unit_test(a_server_that_cannot_start),
