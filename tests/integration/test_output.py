@@ -150,7 +150,7 @@ def test_document_cannot_go_to(path):
 
 
 def test_a_pipe_is_not_replaced_when_the_login_fails():
-    with Peer('on FPLogin: serve code=-5023') as peer, result_path() as pipe:
+    with Peer('on FPLogin*: serve code=-5023') as peer, result_path() as pipe:
         os.mkfifo(pipe)
         speedtest(*at(peer.port, '-j', pipe)).expect_one_message(CANNOT_RUN, '-5023')
         assert pipe.is_fifo(), 'the pipe was replaced'
@@ -250,7 +250,7 @@ def test_a_run_killed_at_any_moment_leaves_a_whole_document():
 
 # what happens: (script, exit code, cases in the document, part of the failure)
 FAILURES = {
-    'login': ('on FPLogin: serve code=-5023', CANNOT_RUN, 0, '-5023'),
+    'login': ('on FPLogin*: serve code=-5023', CANNOT_RUN, 0, '-5023'),
     'volume': ('volumes other', CANNOT_RUN, 0, '-5018'),
     'closes at once': ('on *: close', CANNOT_RUN, 0, 'clos'),
     'first run': ('on FPReadExt #2: serve code=-5000', TEST_FAILED, 1, '-5000'),
