@@ -60,8 +60,8 @@ void perftest_write_banner(FILE *out, const struct perf_result *result)
     char read_ahead[SIZE_TEXT_LENGTH];
     fprintf(out, "%s\n", result->name);
     write_link(out, result);
-    fprintf(out, "server       %s: %s%s\n", result->server, result->server_how,
-            result->server_chosen ? " (chosen by SERVER=auto)" : "");
+    fprintf(out, "server       %s: %s, %s%s\n", result->server, result->server_version,
+            result->server_how, result->server_chosen ? " (chosen by SERVER=auto)" : "");
     fprintf(out, "quantum      asked %s, offered %s\n",
             bytes_or(result->quantum_asked_bytes, "the server's", asked),
             bytes_or(result->quantum_offered_bytes, "unknown", offered));

@@ -39,7 +39,7 @@ static void banner(void **state)
         "MTU          1500, MSS 1448\n"
         "link         emulator (chosen by LINK=auto); whole super-packets\n"
         "congestion   cubic on the client, cubic on the server\n"
-        "server       refserver: afp_refserver (chosen by SERVER=auto)\n"
+        "server       refserver: afpbench, afp_refserver (chosen by SERVER=auto)\n"
         "quantum      asked 1049764, offered 1048576\n"
         "read-ahead   the server's\n"
         "runs         Read,Write; 2 after 1 warm-ups, 1 outstanding\n\n");
