@@ -245,13 +245,13 @@ static void fail_all(const struct uam *uam, enum failing_side side)
 static void at_the_client(void **state)
 {
     (void)state;
-    fail_all(&uam_guest, FAIL_CLIENT);
+    fail_all(&uam_two_way, FAIL_CLIENT);
 }
 
 static void at_the_server(void **state)
 {
     (void)state;
-    fail_all(&uam_guest, FAIL_SERVER);
+    fail_all(&uam_two_way, FAIL_SERVER);
 }
 
 static void a_server_that_cannot_start(void **state)
