@@ -8,6 +8,7 @@
 #include "tools/perftest_run.h"
 #include "tools/perftest_tables.h"
 #include "tools/plotting.h"
+#include "tools/standard_streams.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -292,6 +293,7 @@ int main(int argc, char **argv)
     struct program program = {.arguments = argv, .argument_count = (size_t)argc};
     enum options_outcome outcome;
     struct error error;
+    standard_streams_guard();
     signal(SIGPIPE, SIG_IGN);
     int status = EXIT_DONE;
     if (!perftest_settings_parse(&program.settings, argc, argv, &outcome, &error)) {

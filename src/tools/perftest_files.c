@@ -69,7 +69,9 @@ static bool write_json(FILE *out, const void *context, struct error *error)
     if (document == NULL) {
         return error->domain == ERROR_NONE;
     }
-    bool ok = json_write(document, out, "the document", error);
+    char name[PERF_TEXT_LENGTH + 8];
+    snprintf(name, sizeof name, "%s.json", content->result->name);
+    bool ok = json_write(document, out, name, error);
     json_decref(document);
     return ok;
 }
@@ -161,8 +163,10 @@ bool perftest_files_prepare(const char *directory, const struct perftest_plan *p
     if (!make_directories(directory, error)) {
         return false;
     }
-    return access(directory, W_OK | X_OK) == 0 ||
-           error_set_errno(error, errno, "cannot write into OUTDIR '%s'", directory);
+    char inside[PERFTEST_PATH_LENGTH]; /* DIR/: of a file, even an executable one, it fails */
+    return perftest_file_path(directory, "", "", inside, error) &&
+           (access(inside, W_OK | X_OK) == 0 ||
+            error_set_errno(error, errno, "cannot write into OUTDIR '%s'", directory));
 }
 
 /* ---- The test program's own files ---- */

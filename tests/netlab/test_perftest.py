@@ -65,17 +65,17 @@ def clean():
 BUSY = re.compile(r'the link is not what it should be: the link\'s round trip is')
 
 
-def perftest(*arguments, limit_s=100, env=None, tries=4):
+def perftest(*arguments, limit_s=100, env=None, tries=4, before=()):
     for _ in range(tries - 1):
-        result = _perftest(arguments, limit_s, env)
+        result = _perftest(arguments, limit_s, env, before)
         if result.code != CANNOT_RUN or not BUSY.search(result.err):
             return result
         time.sleep(2)
-    return _perftest(arguments, limit_s, env)
+    return _perftest(arguments, limit_s, env, before)
 
 
-def _perftest(arguments, limit_s, env):
-    return run(PERFTEST, f'SERVER={SERVER}', *arguments, limit_s=limit_s,
+def _perftest(arguments, limit_s, env, before):
+    return run(*before, PERFTEST, f'SERVER={SERVER}', *arguments, limit_s=limit_s,
                env={**clean(), **(env or {})})
 
 
@@ -446,6 +446,25 @@ def test_existing_results():
     perftest(*SMALL, '--force', f'OUTDIR={directory}').expect(DONE)
     tap.equal(files(directory), [NAME + suffix for suffix in SUFFIXES])
     tap.equal(len(rows(directory / f'{NAME}-net.csv')), 1)
+
+
+def test_a_file_in_the_place_of_the_directory():
+    file = scratch / 'a-file'
+    file.touch()
+    for mode in 0o644, 0o755:
+        file.chmod(mode)
+        for path in file, file / 'below':
+            perftest(*SMALL, f'OUTDIR={path}').expect_one_message(CANNOT_RUN, 'Not a directory')
+
+
+def test_without_stdout():
+    """Nothing else takes its number and is sent what was meant for it."""
+    directory = outdir()
+    result = perftest(*SMALL, f'OUTDIR={directory}',
+                      before=('/bin/sh', '-c', 'exec "$0" "$@" >&-'))
+    result.expect(TEST_FAILED)
+    tap.equal(result.err, 'afp_perftest: cannot write to stdout: Bad file descriptor\n')
+    tap.equal(files(directory), [NAME + suffix for suffix in SUFFIXES])
 
 
 # ------------------------------------------------------------------------------------ what goes wrong
