@@ -5,6 +5,7 @@
 #include "dsi/session.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 #define KEY_LIMIT    40
 #define OPTION_LIMIT (KEY_LIMIT + 2)
 #define NAME_LENGTH  32
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 /* ---- Values ---- */
 
@@ -115,7 +117,18 @@ static bool take_sweep(struct perftest_settings *settings, const struct perftest
                        const char *text, struct error *error)
 {
     settings->sweep = text;
-    return list_of_sizes(text, key->name, settings->sizes, &settings->size_count, error);
+    if (!list_of_sizes(text, key->name, settings->sizes, &settings->size_count, error)) {
+        return false;
+    }
+    for (size_t i = 0; i < settings->size_count; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (settings->sizes[i] == settings->sizes[k]) {
+                return error_set(error, ERROR_USAGE, 0, "%s: %" PRIu64 " bytes are there twice",
+                                 key->name, settings->sizes[i]);
+            }
+        }
+    }
+    return true;
 }
 
 static bool take_operations(struct perftest_settings *settings, const struct perftest_key *key,
@@ -175,11 +188,67 @@ static bool take_link(struct perftest_settings *settings, const struct perftest_
                      key->name, text);
 }
 
+/* Options of the test program that are set here: given again they would win, and the labels of the
+ * result would not be true. A password would get into the record. */
+static const struct {
+    char letter;
+    const char *name;
+    const char *key; /* that sets it; NULL: none does */
+} own_options[] = {
+    {'z', "sweep", "SWEEP"},    {'d', "size", "SWEEP"},
+    {'f', "tests", "OPS"},      {'n', "iterations", "ITER"},
+    {'W', "warmups", "WARMUP"}, {'r', "requests", "REQUESTS"},
+    {'c', "csv", NULL},         {'h', "host", NULL},
+    {'p', "port", NULL},        {'s', "volume", NULL},
+    {'u', "user", NULL},        {'w', "password", NULL},
+    {'j', "json", NULL},        {'L', "posix", NULL},
+    {'F', "file", NULL},        {'i', "interactive", NULL},
+    {0, "password-file", NULL}, {0, "volume-password", NULL},
+    {0, "refserver", NULL},     {0, "volume-password-file", NULL},
+    {0, "mark-fd", NULL},       {0, "info", NULL},
+    {0, "clean", NULL},
+};
+#define OPTIONS_WITHOUT_VALUE "aceDiLTvVy1234567" /* others may follow in the same word */
+
+/* Letters of "-vn2", or the name of "--iter=2", which may be cut short. */
+static bool has_option(const char *word, char letter, const char *name)
+{
+    if (word[0] != '-' || word[1] == '\0') {
+        return false;
+    }
+    if (word[1] == '-') {
+        size_t length = strcspn(word + 2, "=");
+        return length > 0 && strncmp(name, word + 2, length) == 0;
+    }
+    size_t last = 1 + strspn(word + 1, OPTIONS_WITHOUT_VALUE);
+    return letter != 0 && memchr(word + 1, letter, last) != NULL;
+}
+
+static bool check_flag(const char *word, const struct perftest_key *key, struct error *error)
+{
+    for (size_t i = 0; i < COUNT(own_options); i++) {
+        if (has_option(word, own_options[i].letter, own_options[i].name)) {
+            const char *setter = own_options[i].key;
+            return setter != NULL
+                       ? error_set(error, ERROR_USAGE, 0, "%s: --%s is set with %s", key->name,
+                                   own_options[i].name, setter)
+                       : error_set(error, ERROR_USAGE, 0, "%s: --%s is not for this program",
+                                   key->name, own_options[i].name);
+        }
+    }
+    return true;
+}
+
 static bool take_flags(struct perftest_settings *settings, const struct perftest_key *key,
                        const char *text, struct error *error)
 {
-    words_release(&settings->extra_flags);
-    return words_split(&settings->extra_flags, text, key->name, error);
+    struct words *words = &settings->extra_flags;
+    words_release(words);
+    bool ok = words_split(words, text, key->name, error);
+    for (size_t i = 0; ok && i < words->count; i++) {
+        ok = check_flag(words->list[i], key, error);
+    }
+    return ok;
 }
 
 static bool take_nothing_yet(struct perftest_settings *settings, const struct perftest_key *key,

@@ -180,6 +180,13 @@ static void refused(void **state)
         {"STRICT=2", "STRICT '2'"},
         {"STRICT=yes", "STRICT 'yes'"},
         {"EXTRA_FLAGS=\"'-y\"", "EXTRA_FLAGS: a quote is not closed"},
+        {"EXTRA_FLAGS='-y -n 2'", "EXTRA_FLAGS: --iterations is set with ITER"},
+        {"EXTRA_FLAGS=-vyn2", "EXTRA_FLAGS: --iterations is set with ITER"},
+        {"EXTRA_FLAGS=--iter=2", "EXTRA_FLAGS: --iterations is set with ITER"},
+        {"EXTRA_FLAGS='-z 8k'", "EXTRA_FLAGS: --sweep is set with SWEEP"},
+        {"EXTRA_FLAGS='-w secret'", "EXTRA_FLAGS: --password is not for this program"},
+        {"EXTRA_FLAGS=--refserver", "EXTRA_FLAGS: --refserver is not for this program"},
+        {"SWEEP=4k,1M,4096b", "SWEEP: 4096 bytes are there twice"},
         {"SUITE=lan", "SUITE=lan is not available yet"},
         {"SUITE=both", "SUITE=both is not available yet"},
         {"SUITE=speedy", "SUITE 'speedy' is none of"},
@@ -311,9 +318,10 @@ static void commands(void **state)
                   "[out/x.json]");
     struct perftest_place foreign = here;
     foreign.mark_fd = NULL;
-    check_command("OPS=write ITER=2 WARMUP=0 REQUESTS=4 EXTRA_FLAGS=\"-y 'a b'\"", 1000, &foreign,
+    check_command("OPS=write ITER=2 WARMUP=0 REQUESTS=4 EXTRA_FLAGS=\"-q512 -y 'a b'\"", 1000,
+                  &foreign,
                   "[tool] [-c] [-7] [-z] [1000b] [-f] [Write] [-n] [2] [-W] [0] [-r] [4] [-h] "
-                  "[10.99.0.1] [-p] [548] [-s] [bench] [-u] [] [-y] [a b]");
+                  "[10.99.0.1] [-p] [548] [-s] [bench] [-u] [] [-q512] [-y] [a b]");
     check_command("", 256 * MIB, &foreign,
                   "[tool] [-c] [-7] [-z] [256] [-f] [Read,Write,Copy] [-n] [5] [-W] [1] [-r] [1] "
                   "[-h] [10.99.0.1] [-p] [548] [-s] [bench] [-u] []");
