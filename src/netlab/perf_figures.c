@@ -8,8 +8,6 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-#define HEADERS_WITH_TIMESTAMPS 52 /* IPv4 and TCP: what the MTU holds beside data */
-
 /* ---- The lower bound ---- */
 
 uint64_t perf_line_bytes(const struct packet_counts *counts)
@@ -90,7 +88,7 @@ bool perf_kinds_known(const struct packet_counts *counts)
 
 static uint32_t mss(uint32_t seen, const struct perf_result *result)
 {
-    return seen > 0 ? seen : result->link.mtu - HEADERS_WITH_TIMESTAMPS;
+    return seen > 0 ? seen : result->link.mtu - LINK_SEGMENT_HEADERS;
 }
 
 static uint64_t data_segments(const struct packet_counts *counts)
@@ -102,7 +100,7 @@ static uint64_t data_segments(const struct packet_counts *counts)
 /* Bytes of packets with data: all but those of a size that only headers have. */
 static double data_bytes(const struct packet_counts *counts)
 {
-    const double headers = LINK_HEADER + HEADERS_WITH_TIMESTAMPS;
+    const double headers = LINK_HEADER + LINK_SEGMENT_HEADERS;
     return (double)counts->payload_bytes + (double)data_segments(counts) * headers;
 }
 

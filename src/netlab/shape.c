@@ -86,5 +86,6 @@ uint64_t link_queue_bytes(uint64_t rate_bits_per_s, uint64_t delay_ns, uint64_t 
 double link_capacity_bits_per_s(uint64_t rate_bits_per_s, uint32_t mtu, uint32_t segment_bytes)
 {
     double line = (double)mtu + LINK_HEADER + LINK_LINE_OVERHEAD;
-    return (double)rate_bits_per_s * segment_bytes / line;
+    uint32_t full = mtu - LINK_SEGMENT_HEADERS;
+    return (double)rate_bits_per_s * (segment_bytes > full ? segment_bytes : full) / line;
 }

@@ -47,8 +47,12 @@ bool link_parse_loss(const char *text, const char *key, uint32_t *loss_ppm, stru
 uint64_t link_queue_bytes(uint64_t rate_bits_per_s, uint64_t delay_ns, uint64_t quantum_bytes,
                           uint32_t requests);
 
+/* What the MTU holds beside data: IPv4, TCP and its timestamps. */
+#define LINK_SEGMENT_HEADERS 52
+
 /* The most payload bits per second that a rate carries in full segments: rate × mss ÷ (mtu + 38).
- */
+ * `segment_bytes` is what TCP said, which at an MTU beyond its first window is half of that window;
+ * it fills packets later all the same. */
 double link_capacity_bits_per_s(uint64_t rate_bits_per_s, uint32_t mtu, uint32_t segment_bytes);
 
 #endif

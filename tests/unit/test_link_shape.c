@@ -157,6 +157,9 @@ static void capacities(void **state)
     double small = link_capacity_bits_per_s(1000000000, 1500, 1448);
     double large = link_capacity_bits_per_s(1000000000, 9000, 8948);
     check(small > 941482444 && small < 941482445, "%f", small);
+    /* 65483 ÷ 65573, whatever TCP says before its window has opened */
+    double largest = link_capacity_bits_per_s(1000000000, 65535, 32741);
+    check(largest > 998627483 && largest < 998627484, "%f", largest);
     check(large > 990042044 && large < 990042045, "%f", large);
 }
 
