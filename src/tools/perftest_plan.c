@@ -163,9 +163,18 @@ void perftest_command_make(struct perftest_command *command,
 #define TRIPS_OF_A_LOGIN 12             /* status, session, login, volume, directory, logout */
 #define START_NS         (NS_PER_S / 5) /* of the test program */
 
+/* A plan's largest time, so that those of all runs can be added up. In floating point before: a
+ * plan may well ask for more than 64 bits of nanoseconds. */
+#define LONGEST_NS (UINT64_MAX / (PLAN_RUN_LIMIT + 1))
+
+static uint64_t whole_ns(double time_ns)
+{
+    return time_ns < (double)LONGEST_NS ? (uint64_t)time_ns : LONGEST_NS;
+}
+
 /* The lower bound of a run of one test. */
-static uint64_t bound_ns(const struct perftest_run_plan *run, const struct link_config *config,
-                         const struct speed_test *test, uint64_t size_bytes)
+static double bound_ns(const struct perftest_run_plan *run, const struct link_config *config,
+                       const struct speed_test *test, uint64_t size_bytes)
 {
     const struct link_shape *shape = &config->shapes[LINK_TO_SERVER];
     uint64_t quantum = run->values[AXIS_QUANTUM]->number;
@@ -178,38 +187,44 @@ static uint64_t bound_ns(const struct perftest_run_plan *run, const struct link_
     }
     double line_ns = 0;
     if (shape->rate_bits_per_s > 0) {
-        double payload =
-            link_capacity_bits_per_s(shape->rate_bits_per_s, config->mtu, config->mtu - 52);
+        double payload = link_capacity_bits_per_s(shape->rate_bits_per_s, config->mtu,
+                                                  config->mtu - LINK_SEGMENT_HEADERS);
         line_ns = (double)size_bytes * 8 / payload * (double)NS_PER_S;
     }
-    return (requests + depth - 1) / depth * 2 * shape->delay_ns +
-           (test->server_side ? 0 : (uint64_t)line_ns);
+    return (double)((requests + depth - 1) / depth) * 2 * (double)shape->delay_ns +
+           (test->server_side ? 0 : line_ns);
 }
 
-uint64_t perftest_estimate_size_ns(const struct perftest_settings *settings,
-                                   const struct perftest_run_plan *run, uint64_t size_bytes)
+static double size_ns(const struct perftest_settings *settings, const struct perftest_run_plan *run,
+                      uint64_t size_bytes)
 {
     struct link_config config = perftest_link_config(settings, run);
-    uint64_t still_ns = link_still_ns(&config);
-    uint64_t runs = (uint64_t)settings->warmups + settings->iterations;
-    uint64_t sum =
-        START_NS + TRIPS_OF_A_LOGIN * 2 * config.shapes[LINK_TO_SERVER].delay_ns + 2 * still_ns;
+    double still_ns = (double)link_still_ns(&config);
+    double runs = (double)settings->warmups + settings->iterations;
+    double delay_ns = (double)config.shapes[LINK_TO_SERVER].delay_ns;
+    double sum = (double)START_NS + TRIPS_OF_A_LOGIN * 2 * delay_ns + 2 * still_ns;
     for (size_t i = 0; i < settings->test_count; i++) {
         const struct speed_test *test = settings->tests[i];
-        uint64_t fills = test->has_source ? 1 : 0;
+        double fills = test->has_source ? 1 : 0;
         sum += (runs + fills) * bound_ns(run, &config, test, size_bytes) + runs * still_ns;
     }
     return sum;
 }
 
+uint64_t perftest_estimate_size_ns(const struct perftest_settings *settings,
+                                   const struct perftest_run_plan *run, uint64_t size_bytes)
+{
+    return whole_ns(size_ns(settings, run, size_bytes));
+}
+
 uint64_t perftest_estimate_ns(const struct perftest_settings *settings,
                               const struct perftest_run_plan *run)
 {
-    uint64_t sum = SECONDS_OF_A_RUN * NS_PER_S;
+    double sum = SECONDS_OF_A_RUN * (double)NS_PER_S;
     for (size_t i = 0; i < settings->size_count; i++) {
-        sum += perftest_estimate_size_ns(settings, run, settings->sizes[i]);
+        sum += size_ns(settings, run, settings->sizes[i]);
     }
-    return sum;
+    return whole_ns(sum);
 }
 
 /* ---- Printing ---- */

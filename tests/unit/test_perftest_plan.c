@@ -344,6 +344,14 @@ static void estimates(void **state)
     uint64_t more_ns = perftest_estimate_ns(&settings, &plan.runs[0]);
     assert_true(more_ns >= slow_ns + 2 * 4 * NS_PER_S);
     perftest_plan_release(&plan);
+    /* 512 MiB at 1 kbit/s take 50 days, a million of them more than 64 bits of nanoseconds hold:
+     * no less than one of them may be told, and the times of all runs can be added up */
+    must_parse("RATE=1kbit SWEEP=512M OPS=Write ITER=1000000");
+    assert_true(perftest_plan_make(&plan, &settings, &error));
+    uint64_t longest_ns = perftest_estimate_ns(&settings, &plan.runs[0]);
+    assert_true(longest_ns > UINT64_C(50) * 86400 * NS_PER_S);
+    assert_true(longest_ns < UINT64_MAX / PLAN_RUN_LIMIT);
+    perftest_plan_release(&plan);
 }
 
 static void the_plan_in_print(void **state)
