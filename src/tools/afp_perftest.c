@@ -89,7 +89,7 @@ static int print_plan(struct program *program)
 
 /* ---- Inside ---- */
 
-/* The first that is there, or why the one that was asked for is not. */
+/* The first that is there, or why the one that was asked for is not. A named afpd asks for it. */
 static const struct server_kind *choose_server(const struct perftest_settings *settings,
                                                const struct supervisor *supervisor,
                                                struct error *error)
@@ -103,6 +103,9 @@ static const struct server_kind *choose_server(const struct perftest_settings *s
     for (size_t i = 0; i < server_kind_count; i++) {
         if (server_kinds[i]->found(&request, error)) {
             return server_kinds[i];
+        }
+        if (settings->afpd != NULL || settings->netatalk_root != NULL) {
+            return NULL;
         }
     }
     return NULL;

@@ -418,6 +418,12 @@ def test_netem_is_not_there_yet():
     perftest('LINK=netem').expect_one_message(CANNOT_RUN, 'not there yet')
 
 
+@tap.cases({'program': ('AFPD',), 'root': ('NETATALK_ROOT',)})
+def test_a_named_afpd_is_not_replaced_by_another_server(key):
+    perftest('SERVER=auto', f'{key}=/nonexistent', f'OUTDIR={outdir()}').expect_one_message(
+        CANNOT_RUN, key)
+
+
 def test_an_environment_variable_is_named():
     perftest(env={'ITER': 'many'}).expect_one_message(USAGE, "from the environment: ITER 'many'")
 
