@@ -70,6 +70,7 @@ struct perf_result {
     uint32_t quantum_asked_bytes, read_ahead_asked; /* 0: the server's */
     uint32_t outstanding, iterations, warmups;
     const char *congestion_control; /* NULL: the kernel's */
+    const char *extra_flags;        /* of the test program; NULL: none */
     char started[32];               /* UTC, ISO 8601 */
     const char *const *arguments;   /* of the command line */
     size_t argument_count;

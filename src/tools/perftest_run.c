@@ -60,6 +60,7 @@ static void describe_request(const struct perftest_job *job, struct perf_result 
         .iterations = settings->iterations,
         .warmups = settings->warmups,
         .congestion_control = settings->congestion_control,
+        .extra_flags = settings->extra_text,
         .arguments = job->arguments,
         .argument_count = job->argument_count,
         .link = perftest_link_config(settings, job->run),

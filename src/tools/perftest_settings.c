@@ -244,6 +244,7 @@ static bool take_flags(struct perftest_settings *settings, const struct perftest
 {
     struct words *words = &settings->extra_flags;
     words_release(words);
+    settings->extra_text = text[0] != '\0' ? text : NULL;
     bool ok = words_split(words, text, key->name, error);
     for (size_t i = 0; ok && i < words->count; i++) {
         ok = check_flag(words->list[i], key, error);

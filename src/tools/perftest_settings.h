@@ -61,6 +61,7 @@ struct perftest_settings {
     const char *tool;                 /* NULL: ours, or from PATH */
     const char *output_directory;
     struct words extra_flags;
+    const char *extra_text; /* of which they were made; NULL: none */
     bool strict;
     bool force, dry_run;
 };

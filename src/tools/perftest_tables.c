@@ -68,8 +68,11 @@ void perftest_write_banner(FILE *out, const struct perf_result *result)
     fprintf(out, "read-ahead   %s\n",
             bytes_or(result->read_ahead_asked, "the server's", read_ahead));
     fprintf(out,
-            "runs         %s; %" PRIu32 " after %" PRIu32 " warm-ups, %" PRIu32 " outstanding\n\n",
-            result->tests, result->iterations, result->warmups, result->outstanding);
+            "runs         %s; %" PRIu32 " after %" PRIu32 " warm-ups, %" PRIu32
+            " outstanding%s%s\n\n",
+            result->tests, result->iterations, result->warmups, result->outstanding,
+            result->extra_flags != NULL ? "; EXTRA_FLAGS " : "",
+            result->extra_flags != NULL ? result->extra_flags : "");
     fflush(out);
 }
 

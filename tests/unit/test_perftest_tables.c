@@ -28,6 +28,7 @@ static void banner(void **state)
     result.backend_chosen = true;
     result.server_chosen = true;
     result.quantum_asked_bytes = 1049764;
+    result.extra_flags = "-R 4";
     made_output_open(&output);
     perftest_write_banner(output.file, &result);
     made_output_check(
@@ -42,7 +43,7 @@ static void banner(void **state)
         "server       refserver: afpbench, afp_refserver (chosen by SERVER=auto)\n"
         "quantum      asked 1049764, offered 1048576\n"
         "read-ahead   the server's\n"
-        "runs         Read,Write; 2 after 1 warm-ups, 1 outstanding\n\n");
+        "runs         Read,Write; 2 after 1 warm-ups, 1 outstanding; EXTRA_FLAGS -R 4\n\n");
     perf_result_release(&result);
 }
 
