@@ -251,8 +251,8 @@ const char *perf_rate_label(const struct perf_result *result, char label[PERF_LA
     uint64_t rate = result->link.shapes[LINK_TO_SERVER].rate_bits_per_s;
     uint64_t unit = rate >= NS_PER_S ? NS_PER_S : rate >= 1000000 ? 1000000 : 1000;
     if (result->calibrated && result->verdict == CALIBRATION_TOO_SLOW) {
-        snprintf(label, PERF_LABEL_LENGTH, "%s (machine: %.1f)", result->rate,
-                 slower / (double)unit);
+        snprintf(label, PERF_LABEL_LENGTH, "%s (machine: %.*f)", result->rate,
+                 rate / unit >= 10 ? 1 : 2, slower / (double)unit);
     } else {
         snprintf(label, PERF_LABEL_LENGTH, "%s", result->rate);
     }

@@ -54,7 +54,7 @@ uint32_t perf_segment_bytes(const struct perf_result *result);
 extern const char *const perf_verdict_names[];
 
 /* "10gbit", or "10gbit (machine: 7.9)" where the machine does not keep it: the payload rate of the
- * slower direction in the same unit. */
+ * slower direction in the same unit, with two decimals of rates below ten. */
 #define PERF_LABEL_LENGTH 80
 const char *perf_rate_label(const struct perf_result *result, char label[PERF_LABEL_LENGTH]);
 

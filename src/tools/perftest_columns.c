@@ -28,8 +28,10 @@ VALUE(data_packet_bytes, figures->fill >= 0 ? figures->data_packet_bytes : -1)
 VALUE(packet_bytes, figures->packet_bytes)
 VALUE(ack_share, figures->ack_share >= 0 ? 100 * figures->ack_share : -1)
 VALUE(mean_ms, figures->mean_ns / (double)NS_PER_MS)
-VALUE(bound_ms, figures->bound_ns / (double)NS_PER_MS)
-VALUE(bound_share, figures->mean_ns > 0 ? 100 * figures->bound_ns / figures->mean_ns : -1)
+VALUE(bound_ms, figures->bound_ns > 0 ? figures->bound_ns / (double)NS_PER_MS : -1)
+VALUE(bound_share, figures->mean_ns > 0 && figures->bound_ns > 0
+                       ? 100 * figures->bound_ns / figures->mean_ns
+                       : -1)
 VALUE(goodput, figures->goodput / 1e6)
 VALUE(link_share, figures->share >= 0 ? 100 * figures->share : -1)
 VALUE(receive_window_ms, (double)figures->receive_window_us / 1e3)

@@ -167,7 +167,7 @@ static void totals_and_labels(void **state)
     assert_string_equal(perf_rate_label(&result, label), "1gbit");
     result.verdict = CALIBRATION_TOO_SLOW;
     result.calibration.goodput_bits_per_s[LINK_TO_CLIENT] = 790e6;
-    assert_string_equal(perf_rate_label(&result, label), "1gbit (machine: 0.8)");
+    assert_string_equal(perf_rate_label(&result, label), "1gbit (machine: 0.79)");
     result.rate = "10gbit";
     result.link.shapes[LINK_TO_SERVER].rate_bits_per_s = 10 * GBIT;
     result.calibration.goodput_bits_per_s[LINK_TO_SERVER] = 7.94e9;
