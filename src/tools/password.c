@@ -1,6 +1,8 @@
 #include "tools/password.h"
 
+#include "base/interrupt.h"
 #include "base/memory.h"
+#include "base/stream.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,6 +46,9 @@ static bool read_line(int fd, char *password, size_t size, struct error *error)
         if (used + 1 >= size) {
             return too_long(size, error);
         }
+        if (c == '\0') {
+            return error_set(error, ERROR_USAGE, 0, "the password has a zero byte in it");
+        }
         password[used++] = c;
     }
     if (used > 0 && password[used - 1] == '\r') {
@@ -64,22 +69,46 @@ bool password_from_file(const char *path, char *password, size_t size, struct er
     }
     bool ok = read_line(fd, password, size, error);
     close(fd);
+    if (!ok && error->domain == ERROR_SYSTEM) { /* a directory, say */
+        error_prefix(error, "password file '%s'", path);
+        error->domain = ERROR_USAGE;
+    }
     return ok;
 }
 
+/* Until there is a line to read. */
+static bool await_line(int terminal, const struct interrupt *interrupt, struct error *error)
+{
+    struct pollfd descriptors[] = {{.fd = terminal, .events = POLLIN},
+                                   {.fd = interrupt->fd, .events = POLLIN}};
+    if (stream_poll(descriptors, 2, UINT64_MAX) < 0) {
+        return error_set_errno(error, errno, "cannot wait for the password");
+    }
+    return interrupt_check(interrupt, error);
+}
+
+/* Whatever ends it, the terminal echoes again afterwards: Ctrl-C is waited for, and the keys that
+ * would stop or kill the program meanwhile mean nothing. */
 static bool ask(int terminal, const char *user, char password[PASSWORD_LIMIT], struct error *error)
 {
+    struct interrupt interrupt;
     struct termios before;
     if (tcgetattr(terminal, &before) < 0) {
         return error_set_errno(error, errno, "cannot ask for the password");
     }
+    if (!interrupt_open(&interrupt, error)) {
+        return false;
+    }
     struct termios silent = before;
     silent.c_lflag &= ~(tcflag_t)ECHO;
-    dprintf(terminal, "Password for user '%s': ", user);
+    silent.c_cc[VSUSP] = silent.c_cc[VQUIT] = _POSIX_VDISABLE;
     tcsetattr(terminal, TCSAFLUSH, &silent);
-    bool ok = read_line(terminal, password, PASSWORD_LIMIT, error);
+    dprintf(terminal, "Password for user '%s': ", user);
+    bool ok = await_line(terminal, &interrupt, error) &&
+              read_line(terminal, password, PASSWORD_LIMIT, error);
     tcsetattr(terminal, TCSAFLUSH, &before);
     dprintf(terminal, "\n");
+    interrupt_close(&interrupt);
     return ok;
 }
 

@@ -1,16 +1,20 @@
 #!/usr/bin/python3
 """Help, version and usage of the programs: nothing here needs a server."""
 
+import os
 import pathlib
+import pty
 import re
+import signal
 import sys
+import termios
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 
 import afpclient
 import programs
 import tap
-from programs import DONE, REFSERVER, SPEEDTEST, TEST_FAILED, USAGE, Refserver, run
+from programs import DONE, INTERRUPTED, REFSERVER, SPEEDTEST, TEST_FAILED, USAGE, Refserver, run
 
 PROGRAMS = {'afp_speedtest': SPEEDTEST, 'afp_refserver': REFSERVER,
             'afp_report': programs.BIN_DIR / 'afp_report',
@@ -156,6 +160,39 @@ def _lets_in(port):
     except (afpclient.AfpError, ConnectionError):
         return False
     return True
+
+
+def _echoes(terminal):
+    return bool(termios.tcgetattr(terminal)[3] & termios.ECHO)
+
+
+def _read_until(terminal, text):
+    data = b''
+    while text not in data:
+        data += os.read(terminal, 100)
+
+
+@tap.cases({
+    'Ctrl-C': lambda pid, terminal: os.write(terminal, b'\x03'),
+    'SIGTERM': lambda pid, terminal: os.kill(pid, signal.SIGTERM),
+    'Ctrl-Z, Ctrl-\\, Ctrl-C': lambda pid, terminal: os.write(terminal, b'\x1a\x1c\x03'),
+})
+def test_terminal_echoes_again_when_the_password_is_not_given(interrupt):
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(SPEEDTEST, ['afp_speedtest', '-s', 'v', '-u', 'me'], programs.environment())
+    try:
+        _read_until(terminal, b"Password for user 'me': ")
+        assert not _echoes(terminal), 'the password would be seen'
+        interrupt(pid, terminal)
+        _read_until(terminal, b'afp_speedtest: interrupted')
+        assert _echoes(terminal), 'the terminal is left without echo'
+        tap.equal(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), INTERRUPTED)
+        pid = 0
+    finally:
+        if pid:
+            os.kill(pid, signal.SIGKILL)
+        os.close(terminal)
 
 
 def test_refserver_ends_at_SIGTERM():

@@ -779,8 +779,13 @@ static void password_from_a_file(void **state)
         assert_int_equal(password_from_file(path, password, sizeof password, &parse_error),
                          length == 1023);
     }
+    assert_int_equal(pwrite(fd, "hun\0er2\n", 8, 0), 8);
+    assert_false(password_from_file(path, password, sizeof password, &parse_error));
+    check_error(&parse_error, ERROR_USAGE, "the password has a zero byte in it");
     close(fd);
     unlink(path);
+    assert_false(password_from_file("/tmp", password, sizeof password, &parse_error));
+    check_error(&parse_error, ERROR_USAGE, "password file '/tmp': cannot read the password: ");
     assert_false(password_from_file(path, password, sizeof password, &parse_error));
     check_error(&parse_error, ERROR_USAGE, "cannot open password file '/tmp/afpbench-test-");
 }
