@@ -252,4 +252,11 @@ def test_tickles_in_a_pause():
         tap.equal(len(peer.received('DSITickle')), 1)
 
 
+@tap.limit(60)
+def test_tickles_of_every_session_while_a_login_is_slow():
+    with Peer('on FPLoginExt #3: delay 31; serve') as peer:
+        run_good(peer, '-d', '4k', '--sessions', 4, '--timeout', 60)
+        tap.equal(len(peer.received('DSITickle')), 3, 'two that are in, one that logs in')
+
+
 tap.main()
