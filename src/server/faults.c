@@ -32,7 +32,8 @@ struct fault_line {
     uint64_t *seen; /* of each fault: requests that matched so far */
     bool *active;   /* of each fault: it applies to the current request */
     /* For the current request. */
-    int32_t refusal;
+    bool refused;
+    int32_t result; /* if it is */
     bool silent;
     size_t copies, piece_size, hold;
     bool reverse;
@@ -189,7 +190,8 @@ static bool before_half_close(struct fault_line *line, const struct fault *fault
 static bool before_code(struct fault_line *line, const struct fault *fault, struct error *error)
 {
     (void)error;
-    line->refusal = (int32_t)fault->number;
+    line->refused = true;
+    line->result = (int32_t)fault->number;
     return true;
 }
 
@@ -535,10 +537,10 @@ void fault_line_close(struct fault_line *line)
     memory_release(line);
 }
 
-bool fault_line_request(struct fault_line *line, const char *name, int32_t *refusal,
+bool fault_line_request(struct fault_line *line, const char *name, bool *refused, int32_t *result,
                         struct error *error)
 {
-    line->refusal = 0;
+    line->refused = false;
     line->silent = false;
     line->copies = 1;
     line->piece_size = line->hold = 0;
@@ -552,7 +554,8 @@ bool fault_line_request(struct fault_line *line, const char *name, int32_t *refu
             return false;
         }
     }
-    *refusal = line->refusal;
+    *refused = line->refused;
+    *result = line->result;
     return true;
 }
 

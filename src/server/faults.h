@@ -49,9 +49,9 @@ struct fault_line *fault_line_open(const struct fault *faults, size_t count,
                                    const struct fault_surroundings *surroundings);
 void fault_line_close(struct fault_line *line);
 
-/* A request begins: what has to happen before it is executed happens here. If *refusal becomes
- * anything but 0 it is not executed and the refusal is its result. False: the session ends. */
-bool fault_line_request(struct fault_line *line, const char *name, int32_t *refusal,
+/* A request begins: what has to happen before it is executed happens here. If it is *refused, it is
+ * not executed and *result is its result, be it 0. False: the session ends. */
+bool fault_line_request(struct fault_line *line, const char *name, bool *refused, int32_t *result,
                         struct error *error);
 
 /* Sends a frame as the faults want it: changed, in pieces, later, or not at all. */

@@ -232,8 +232,8 @@ static bool on_write(struct session *session, const struct dsi_header *header, s
 /* ---- DSI frames ---- */
 
 /* The faults see a request before it is served. */
-static bool tell_faults(struct session *session, const struct dsi_header *header, int32_t *refusal,
-                        struct error *error)
+static bool tell_faults(struct session *session, const struct dsi_header *header, bool *refused,
+                        int32_t *result, struct error *error)
 {
     const char *name = dsi_command_name(header->command);
     bool has_afp = header->command == DSI_COMMAND || header->command == DSI_WRITE;
@@ -244,7 +244,7 @@ static bool tell_faults(struct session *session, const struct dsi_header *header
         }
         name = afp_command_name(command);
     }
-    return fault_line_request(session->faults, name, refusal, error);
+    return fault_line_request(session->faults, name, refused, result, error);
 }
 
 static bool breathe(void *context, struct error *error)
@@ -324,12 +324,13 @@ static const struct {
 
 static bool serve(struct session *session, const struct dsi_header *header, struct error *error)
 {
-    int32_t refusal = 0;
-    if (session->faults != NULL && !tell_faults(session, header, &refusal, error)) {
+    bool refused = false;
+    int32_t result;
+    if (session->faults != NULL && !tell_faults(session, header, &refused, &result, error)) {
         return false;
     }
-    return refusal != 0 ? refuse(session, header, refusal, error)
-                        : frames[header->command].serve(session, header, error);
+    return refused ? refuse(session, header, result, error)
+                   : frames[header->command].serve(session, header, error);
 }
 
 /* One frame. What is left of it afterwards is dropped, so that the next one is found. */

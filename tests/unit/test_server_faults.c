@@ -212,6 +212,16 @@ static void a_refused_request_is_not_executed(void **state)
     close_all();
 }
 
+static void a_result_of_zero_is_one_too(void **state)
+{
+    (void)state;
+    OPEN_WITH("code=0@FPCreateFile");
+    peer_open(&peer, &fixture.service, "AFP3.4");
+    expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
+    expect(&peer, "1a 00 0001 00000002 0000 0003 02 01 'f'", AFP_OBJECT_NOT_FOUND, "");
+    close_all();
+}
+
 static void a_session_is_refused(void **state)
 {
     (void)state;
@@ -450,6 +460,7 @@ int main(void)
         cmocka_unit_test(replies_are_changed),
         cmocka_unit_test(ids_and_commands_are_changed),
         cmocka_unit_test(a_refused_request_is_not_executed),
+        cmocka_unit_test(a_result_of_zero_is_one_too),
         cmocka_unit_test(a_session_is_refused),
         cmocka_unit_test(replies_in_reverse),
         cmocka_unit_test(a_reply_in_single_bytes),
