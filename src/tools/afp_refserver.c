@@ -119,10 +119,15 @@ static bool volume_word(struct server_volume *volume, const char *word, struct e
             return parse_size(word + length, "--volume's size", 1, 1, INT64_MAX, field, error);
         }
     }
+    if (volume->password != NULL) { /* the word may be the rest of it */
+        return error_set(error, ERROR_USAGE, 0,
+                         "--volume %s: what follows password= is no word (a password has no comma)",
+                         volume->name);
+    }
     return error_set(error, ERROR_USAGE, 0,
-                     "--volume %s: '%s' is none of path=, store=, limit=, free=, password=, "
+                     "--volume %s: '%.*s' is none of path=, store=, limit=, free=, password=, "
                      "read-only",
-                     volume->name, word);
+                     volume->name, (int)strcspn(word, "="), word);
 }
 
 static bool add_volume(void *context, const struct option_row *row, const char *value,

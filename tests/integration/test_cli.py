@@ -101,6 +101,12 @@ def test_refserver_usage(more):
     run(REFSERVER, *more).expect_one_message(USAGE)
 
 
+@tap.cases({'misspelt': 'v,pasword=geheim', 'with a comma': 'v,password=ge,heim'})
+def test_refserver_prints_no_password(volume):
+    result = run(REFSERVER, '--volume', volume).expect_one_message(USAGE, '--volume v')
+    assert 'heim' not in result.err, result
+
+
 def test_refserver_says_what_it_was_told():
     with Refserver('--server-name', 'yard', '--machine-type', 'Stick', '--quantum', '64k',
                    '--volume', 'one', '--volume', 'two,read-only', '--user', 'me:pw') as server:
