@@ -142,16 +142,29 @@ static void append_names(char *text, size_t size, const struct afp_info_list *li
     }
 }
 
+/* A version, or a method, that is not among those the server lists. */
+static bool not_taken(const struct afp_client *client, const char *wanted, int32_t result,
+                      const char *result_name, const struct afp_info_list *list,
+                      struct error *error)
+{
+    char offered[160] = "";
+    append_names(offered, sizeof offered, list);
+    return error_set(error, ERROR_AFP, result, "%s does not take %s: %s (%d); it offers %s",
+                     dsi_peer(client->session), wanted, result_name, result,
+                     offered[0] != '\0' ? offered : "none");
+}
+
 static bool login_refused(struct afp_client *client, const struct exchange *exchange,
                           const struct uam_credentials *credentials, struct error *error)
 {
+    const struct afp_server_info *info = &client->description.info;
     if (exchange->result == AFP_BAD_VERSION) {
-        char offered[160] = "";
-        append_names(offered, sizeof offered, &client->description.info.versions);
-        return error_set(error, ERROR_AFP, exchange->result,
-                         "%s does not take %s: BadVersNum (%d); it offers %s",
-                         dsi_peer(client->session), afp_version_entry(client->version)->label,
-                         exchange->result, offered);
+        return not_taken(client, afp_version_entry(client->version)->label, exchange->result,
+                         "BadVersNum", &info->versions, error);
+    }
+    if (exchange->result == AFP_BAD_UAM) {
+        const char *wanted = client->uam == &uam_guest ? "guests" : client->uam->name;
+        return not_taken(client, wanted, exchange->result, "BadUAM", &info->uams, error);
     }
     if (client->uam == &uam_guest) {
         return afp_error(error, exchange->result, "login as guest at %s failed",

@@ -111,6 +111,14 @@ def test_auto_goes_down_the_list():
 
 
 @only('refserver')
+def test_a_method_that_the_server_lacks():
+    with programs.Refserver('--user', f'{USER}:{PASSWORD}', '--uams', 'cleartxt') as server:
+        for method, wanted in {'dhx': 'DHCAST128', 'guest': 'guests'}.items():
+            log_in('-A', method, port=server.port, volume='bench').expect_one_message(
+                CANNOT_RUN, f'does not take {wanted}: BadUAM', r'-5002\); it offers Cleartxt Passwrd$')
+
+
+@only('refserver')
 def test_auto_takes_no_weaker_method_for_a_long_password():
     with programs.Refserver('--user', f'{USER}:{"p" * 8}', '--uams', 'cleartxt,dhx') as server:
         log_in(port=server.port, volume='bench', password='p' * 65).expect_one_message(
