@@ -1,6 +1,7 @@
 #include "base/connect.h"
 
 #include "base/clock.h"
+#include "base/memory.h"
 #include "base/stream.h"
 
 #include <errno.h>
@@ -14,6 +15,8 @@
 /* How often a resolver that runs in its own thread is asked whether it is done. */
 #define RESOLVE_STEP_NS (20 * NS_PER_MS)
 
+#define SERVICE_LENGTH 8 /* a port in decimal digits */
+
 /* An address needs no resolver, and no thread for one. */
 static bool is_address(const char *host, const char *service, const struct addrinfo *hints,
                        struct addrinfo **addresses)
@@ -23,48 +26,92 @@ static bool is_address(const char *host, const char *service, const struct addri
     return getaddrinfo(host, service, &numeric, addresses) == 0;
 }
 
-/* getaddrinfo() cannot be interrupted, so it runs aside; the request lives until it has ended. */
+/* What the resolver's thread works on. It cannot be stopped while it waits for a name server, maybe
+ * for half a minute: then it keeps the look-up, which nobody else uses any more. */
+struct lookup {
+    struct gaicb request;
+    struct addrinfo hints;
+    char *host;
+    char service[SERVICE_LENGTH];
+};
+
+static void lookup_release(struct lookup *lookup)
+{
+    if (lookup != NULL) {
+        memory_release(lookup->host);
+        memory_release(lookup);
+    }
+}
+
+static struct lookup *lookup_create(const char *host, const char *service,
+                                    const struct addrinfo *hints, struct error *error)
+{
+    struct lookup *lookup = memory_allocate(1, sizeof *lookup);
+    char *copy = memory_copy_string(host);
+    if (lookup == NULL || copy == NULL) {
+        memory_release(copy);
+        memory_release(lookup);
+        memory_error(error, "for a host's addresses");
+        return NULL;
+    }
+    lookup->hints = *hints;
+    lookup->host = copy;
+    memcpy(lookup->service, service, sizeof lookup->service);
+    lookup->request = (struct gaicb){
+        .ar_name = copy, .ar_service = lookup->service, .ar_request = &lookup->hints};
+    return lookup;
+}
+
+/* Until the resolver is done, with *code; false if that takes too long or is interrupted. */
+static bool await_lookup(struct lookup *lookup, uint64_t timeout_ns, struct interrupt *interrupt,
+                         int *code, struct error *error)
+{
+    const struct gaicb *const list[] = {&lookup->request};
+    uint64_t deadline = clock_now_ns() + timeout_ns;
+    while ((*code = gai_error(&lookup->request)) == EAI_INPROGRESS) {
+        struct timespec step = {.tv_nsec = (long)RESOLVE_STEP_NS};
+        gai_suspend(list, 1, &step);
+        if (!interrupt_check(interrupt, error)) {
+            return false;
+        }
+        if (clock_now_ns() > deadline) {
+            return error_set(error, ERROR_TIMEOUT, 0, "no address for '%s' found in %.0f s",
+                             lookup->host, (double)timeout_ns / (double)NS_PER_S);
+        }
+    }
+    return true;
+}
+
+/* getaddrinfo() cannot be interrupted, so it runs aside. */
 static bool resolve(const char *host, uint16_t port, uint64_t timeout_ns,
                     struct interrupt *interrupt, struct addrinfo **addresses, struct error *error)
 {
-    char service[8];
+    char service[SERVICE_LENGTH];
     snprintf(service, sizeof service, "%u", (unsigned)port);
     struct addrinfo hints = {
         .ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
     if (is_address(host, service, &hints, addresses)) {
         return true;
     }
-    struct gaicb request = {.ar_name = host, .ar_service = service, .ar_request = &hints};
-    struct gaicb *list[] = {&request};
-    int code = getaddrinfo_a(GAI_NOWAIT, list, 1, NULL);
-    uint64_t deadline = clock_now_ns() + timeout_ns;
-    bool waiting = code == 0;
-    bool ok = true;
-    while (waiting) {
-        struct timespec step = {.tv_nsec = (long)RESOLVE_STEP_NS};
-        gai_suspend((const struct gaicb *const *)list, 1, &step);
-        code = gai_error(&request);
-        waiting = code == EAI_INPROGRESS;
-        if (waiting && ok) {
-            ok = interrupt_check(interrupt, error);
-            if (ok && clock_now_ns() > deadline) {
-                ok = error_set(error, ERROR_TIMEOUT, 0, "no address for '%s' found in %.0f s", host,
-                               (double)timeout_ns / (double)NS_PER_S);
-            }
-            if (!ok && gai_cancel(&request) == EAI_CANCELED) {
-                waiting = false;
-            }
-        }
-    }
-    *addresses = request.ar_result;
-    if (!ok) {
+    struct lookup *lookup = lookup_create(host, service, &hints, error);
+    if (lookup == NULL) {
         return false;
     }
-    if (code != 0) {
-        return error_set(error, ERROR_RESOLVE, code, "cannot resolve host '%s': %s", host,
-                         gai_strerror(code));
+    struct gaicb *list[] = {&lookup->request};
+    int code = getaddrinfo_a(GAI_NOWAIT, list, 1, NULL);
+    if (code == 0 && !await_lookup(lookup, timeout_ns, interrupt, &code, error)) {
+        if (gai_cancel(&lookup->request) != EAI_NOTCANCELED) {
+            if (lookup->request.ar_result != NULL) { /* it was done at the last moment */
+                freeaddrinfo(lookup->request.ar_result);
+            }
+            lookup_release(lookup);
+        }
+        return false;
     }
-    return true;
+    *addresses = lookup->request.ar_result;
+    lookup_release(lookup);
+    return code == 0 || error_set(error, ERROR_RESOLVE, code, "cannot resolve host '%s': %s", host,
+                                  gai_strerror(code));
 }
 
 static void address_text(const struct addrinfo *info, char text[ADDRESS_TEXT_LENGTH])

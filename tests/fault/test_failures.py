@@ -8,6 +8,7 @@ import re
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
@@ -358,6 +359,38 @@ def test_usage(more):
     volume = () if '-h' in more else ('-h', '127.0.0.1', '-s', 'bench')
     result = speedtest(*volume, *user, *more).expect_one_message(USAGE)
     tap.equal(result.out, '')
+
+
+# -------------------------------------------------------------------------------------- name server
+
+# In namespaces of its own: a name server that says nothing, then the program.
+MUTE_NAME_SERVER = """
+cd "$1"; shift
+mount --bind resolv.conf /etc/resolv.conf && mount --bind nsswitch.conf /etc/nsswitch.conf || exit 99
+exec python3 -c 'import fcntl, socket, struct, subprocess, sys
+server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+SIOCSIFFLAGS, IFF_UP = 0x8914, 1
+fcntl.ioctl(server, SIOCSIFFLAGS, struct.pack("16sH14x", b"lo", IFF_UP))
+server.bind(("127.0.0.1", 53))
+sys.exit(subprocess.run(sys.argv[1:]).returncode)' "$@"
+"""
+
+
+@tap.limit(60)
+def test_a_mute_name_server():
+    with tempfile.TemporaryDirectory() as directory:
+        pathlib.Path(directory, 'resolv.conf').write_text('nameserver 127.0.0.1\noptions timeout:20\n')
+        pathlib.Path(directory, 'nsswitch.conf').write_text('hosts: files dns\n')
+        began = time.monotonic()
+        result = subprocess.run(
+            ['unshare', '-rmn', 'sh', '-c', MUTE_NAME_SERVER, 'sh', directory, programs.SPEEDTEST,
+             '-h', 'nas.example', '-s', 'bench', '-u', '', '--timeout', '2'],
+            capture_output=True, text=True, check=False, env=programs.environment(), timeout=55)
+        passed = time.monotonic() - began
+    tap.require(result.returncode not in (1, 99), f'no namespaces here: {result.stderr}')
+    tap.equal((result.returncode, result.stderr),
+              (CANNOT_RUN, "afp_speedtest: no address for 'nas.example' found in 2 s\n"))
+    assert passed < 10, f'{passed:.1f} s, and the resolver waits for 40'
 
 
 tap.main()
