@@ -14,6 +14,10 @@
 /* Received beyond the current payload, so that the next header costs no call of its own. */
 #define AHEAD_BYTES 512
 
+/* Receive calls in a row that may bring nothing asked for before we look at the clock and at
+ * signals: a peer that sends tickles without end is mute all the same. */
+#define UNASKED_LIMIT 256
+
 /* Kept of the reply to a call that was given up. */
 #define LATE_BYTES 16
 
@@ -73,6 +77,7 @@ struct dsi_session {
     uint64_t last_progress_ns;
     uint64_t last_sent_ns;
     uint64_t waited_ns; /* blocked in poll, all together */
+    bool flooded;       /* much came, and nothing that was asked for */
     char peer[ADDRESS_TEXT_LENGTH];
 
     size_t window;
@@ -594,11 +599,15 @@ static bool received_bytes(struct dsi_session *session, size_t got, size_t paylo
  * once more the next segments come in, which saves more calls than it costs. */
 static bool pump_receive(struct dsi_session *session, struct error *error)
 {
+    unsigned unasked = 0;
+    session->flooded = false;
     while (consume_ahead(session, error)) {
-        if (session->done.first != NO_SLOT) {
+        session->flooded = unasked == UNASKED_LIMIT;
+        if (session->done.first != NO_SLOT || session->flooded) {
             return true;
         }
         size_t payload_step;
+        bool for_slot = session->incoming.slot != NO_SLOT;
         ssize_t received = receive_some(session, &payload_step);
         if (received < 0) {
             return errno == EAGAIN || errno == EWOULDBLOCK || io_failed(session, error);
@@ -606,6 +615,7 @@ static bool pump_receive(struct dsi_session *session, struct error *error)
         if (received == 0) {
             return closed(session, 0, error);
         }
+        unasked = for_slot && payload_step > 0 ? 0 : unasked + 1;
         if (!received_bytes(session, (size_t)received, payload_step, error)) {
             return false;
         }
@@ -654,7 +664,7 @@ static bool wait_for_events(struct dsi_session *session, uint64_t deadline_ns, i
         return false;
     }
     *readable = descriptors[2].revents != 0;
-    if (ready == 0 && session->outstanding > 0 && session->patient == 0 &&
+    if ((ready == 0 || session->flooded) && session->outstanding > 0 && session->patient == 0 &&
         now >= session->last_progress_ns + session->timeout_ns) {
         return timed_out(session, error);
     }

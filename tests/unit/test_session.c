@@ -980,6 +980,39 @@ static void ids_pass_by_what_the_replay_cache_knows(void **state)
     }
 }
 
+/* ---- A peer that sends without end ---- */
+
+static void *flood(void *context)
+{
+    const struct line *line = context;
+    uint8_t tickles[4096];
+    for (size_t at = 0; at < sizeof tickles; at += DSI_HEADER_SIZE) {
+        bytes_from_text("00 05 0000 00000000 00000000 00000000", tickles + at, DSI_HEADER_SIZE);
+    }
+    while (send(line->peer, tickles, sizeof tickles, MSG_NOSIGNAL) > 0) {
+    }
+    return NULL;
+}
+
+/* Tickles say that the peer lives, not that it answers. */
+static void tickles_without_end_are_no_answer(void **state)
+{
+    (void)state;
+    struct line line;
+    pthread_t thread;
+    line_open(&line);
+    line.observer.frame = NULL;
+    dsi_set_timeout(line.session, NS_PER_S / 2);
+    assert_int_equal(pthread_create(&thread, NULL, flood, &line), 0);
+    struct dsi_request request = {.command = DSI_COMMAND,
+                                  .block = {flush_block, sizeof flush_block}};
+    struct dsi_reply reply;
+    assert_false(dsi_call(line.session, &request, &reply, &line.error));
+    assert_int_equal(line.error.domain, ERROR_TIMEOUT);
+    line_close(&line);
+    pthread_join(thread, NULL);
+}
+
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -1003,6 +1036,7 @@ int main(void)
         cmocka_unit_test(a_second_reply_answers_nothing),
         cmocka_unit_test(a_mute_peer_times_out),
         cmocka_unit_test(a_timeout_that_is_waited_for),
+        cmocka_unit_test(tickles_without_end_are_no_answer),
         cmocka_unit_test(a_patient_request_waits),
         cmocka_unit_test(tickles_when_nothing_was_sent),
         cmocka_unit_test(idles),
