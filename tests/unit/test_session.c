@@ -1,182 +1,14 @@
-/* dsi/session against a peer in this program: real sockets on loopback, and a clock that can be
- * set forward, so that nothing here waits for half a minute. */
-#include "unit.h"
+/* dsi/session: opening, requests, replies in every shape and order, the end, and request IDs. What
+ * waits is in test_session_waits.c. */
+#include "session_fixture.h"
 
 #include "base/clock.h"
-#include "dsi/session.h"
 
 #include <arpa/inet.h>
-#include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-/* ---- The clock ---- */
-
-static time_t skipped_s;
-
-/* Takes the place of the C library's for everything that is linked into this program. */
-int clock_gettime(clockid_t id, struct timespec *now)
-{
-    int result = (int)syscall(SYS_clock_gettime, id, now);
-    now->tv_sec += skipped_s;
-    return result;
-}
-
-/* ---- A session and its peer ---- */
-
-struct line {
-    struct dsi_session *session;
-    int listener;
-    int peer;
-    int signals[2]; /* a pipe in the place of a signal descriptor */
-    struct interrupt interrupt;
-    struct dsi_observer observer;
-    char seen[512]; /* frames as the observer saw them */
-    uint16_t attention;
-    struct error error;
-};
-
-static void see_frame(void *context, bool sent, const struct dsi_header *header,
-                      uint8_t afp_command)
-{
-    struct line *line = context;
-    size_t used = strlen(line->seen);
-    snprintf(line->seen + used, sizeof line->seen - used, "%c%d/%d ", sent ? '>' : '<',
-             header->command, afp_command);
-}
-
-static void see_attention(void *context, uint16_t code)
-{
-    ((struct line *)context)->attention = code;
-}
-
-static void line_open(struct line *line)
-{
-    *line = (struct line){.listener = socket(AF_INET, SOCK_STREAM, 0)};
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
-    assert_int_equal(bind(line->listener, (struct sockaddr *)&address, size), 0);
-    assert_int_equal(listen(line->listener, 1), 0);
-    assert_int_equal(getsockname(line->listener, (struct sockaddr *)&address, &size), 0);
-    assert_int_equal(pipe(line->signals), 0);
-    line->interrupt.fd = line->signals[0];
-    line->observer = (struct dsi_observer){see_frame, see_attention, line};
-    struct dsi_config config = {.host = "127.0.0.1",
-                                .port = ntohs(address.sin_port),
-                                .timeout_ns = 10 * NS_PER_S,
-                                .interrupt = &line->interrupt,
-                                .observer = &line->observer};
-    check(dsi_connect(&line->session, &config, &line->error), "%s", line->error.message);
-    line->peer = accept(line->listener, NULL, NULL);
-    assert_true(line->peer >= 0);
-    int on = 1;
-    setsockopt(line->peer, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    struct timeval patience = {.tv_sec = 10};
-    setsockopt(line->peer, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-}
-
-static void peer_hang_up(struct line *line)
-{
-    close(line->peer);
-    line->peer = -1;
-}
-
-static void peer_reset(struct line *line)
-{
-    struct linger now = {.l_onoff = 1};
-    setsockopt(line->peer, SOL_SOCKET, SO_LINGER, &now, sizeof now);
-    peer_hang_up(line);
-}
-
-static void line_close(struct line *line)
-{
-    dsi_close(line->session);
-    close(line->listener);
-    close(line->signals[0]);
-    close(line->signals[1]);
-    if (line->peer >= 0) {
-        close(line->peer);
-    }
-}
-
-/* ---- What the peer says and hears ---- */
-
-static void peer_send_bytes(const struct line *line, const uint8_t *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t sent = send(line->peer, bytes, size, MSG_NOSIGNAL);
-        assert_true(sent > 0);
-        bytes += sent;
-        size -= (size_t)sent;
-    }
-}
-
-static void peer_send(const struct line *line, const char *text)
-{
-    uint8_t bytes[256];
-    peer_send_bytes(line, bytes, bytes_from_text(text, bytes, sizeof bytes));
-}
-
-static void peer_receive(const struct line *line, uint8_t *bytes, size_t size)
-{
-    assert_int_equal(recv(line->peer, bytes, size, MSG_WAITALL), size);
-}
-
-static void peer_expect(const struct line *line, const char *text)
-{
-    uint8_t expected[256];
-    uint8_t bytes[256];
-    size_t size = bytes_from_text(text, expected, sizeof expected);
-    peer_receive(line, bytes, size);
-    assert_memory_equal(bytes, expected, size);
-}
-
-/* ---- What the client does ---- */
-
-static const uint8_t flush_block[] = {11, 0, 1, 0};
-
-static bool submit(struct line *line, struct dsi_request request)
-{
-    if (request.command == 0) {
-        request.command = DSI_COMMAND;
-        request.name = "FPFlushFork";
-    }
-    if (request.block.data == NULL) {
-        request.block = (struct span){flush_block, sizeof flush_block};
-    }
-    return dsi_submit(line->session, &request, &line->error);
-}
-
-#define SUBMIT(line, ...)                                                                          \
-    check(submit(line, (struct dsi_request){__VA_ARGS__}), "%s", (line)->error.message)
-
-static struct dsi_reply reap(struct line *line)
-{
-    struct dsi_reply reply;
-    check(dsi_reap(line->session, &reply, &line->error), "%s", line->error.message);
-    return reply;
-}
-
-static void reap_fails(struct line *line, enum error_domain domain, const char *text)
-{
-    struct dsi_reply reply;
-    assert_false(dsi_reap(line->session, &reply, &line->error));
-    check_error(&line->error, domain, text);
-}
-
-#define END_OF_HEADER " 00000000 "
-#define TICKLE        "00 05 0000 00000000 00000000" END_OF_HEADER
-#define ATTENTION     "00 08 0001 00000000 00000002" END_OF_HEADER "2005"
-#define SHUTDOWN      "00 08 0001 00000000 00000002" END_OF_HEADER "8000"
-#define SERVER_CLOSE  "00 01 0002 00000000 00000000" END_OF_HEADER
-/* A reply to a DSICommand without payload, and one with `length` (8 digits) bytes of it. */
-#define REPLY(id)              "01 02 " id " 00000000 00000000" END_OF_HEADER
-#define REPLY_WITH(id, length) "01 02 " id " 00000000 " length END_OF_HEADER
 
 /* ---- Opening (1.4, 1.5) ---- */
 
@@ -380,25 +212,6 @@ static void frames_of_the_server_between_replies(void **state)
     line_close(&line);
 }
 
-struct sender {
-    const struct line *line;
-    const uint8_t *bytes;
-    size_t size;
-    size_t step; /* bytes at once, with a pause between */
-};
-
-static void *send_in_steps(void *context)
-{
-    const struct sender *sender = context;
-    for (size_t at = 0; at < sender->size; at += sender->step) {
-        size_t left = sender->size - at;
-        peer_send_bytes(sender->line, sender->bytes + at,
-                        left < sender->step ? left : sender->step);
-        usleep(100);
-    }
-    return NULL;
-}
-
 static void frames_in_any_pieces(void **state)
 {
     (void)state;
@@ -467,47 +280,6 @@ static void replies_longer_than_their_buffer(void **state)
 
 /* ---- A frame that does not leave at once ---- */
 
-#define LARGE ((size_t)64 << 20)
-
-struct drain {
-    const struct line *line;
-    size_t size;
-    bool intact;
-    const char *answer; /* sent afterwards, or NULL */
-};
-
-/* Receives a write of LARGE bytes and checks it. */
-static void *drain_large(void *context)
-{
-    struct drain *drain = context;
-    uint8_t head[20];
-    uint8_t piece[65536];
-    ssize_t got = recv(drain->line->peer, head, sizeof head, MSG_WAITALL);
-    drain->intact = got == (ssize_t)sizeof head && head[1] == DSI_WRITE;
-    while (drain->size < LARGE && got > 0) {
-        size_t left = LARGE - drain->size;
-        got = recv(drain->line->peer, piece, left < sizeof piece ? left : sizeof piece, 0);
-        for (ssize_t i = 0; i < got; i++) {
-            drain->intact &= piece[i] == (uint8_t)(drain->size + (size_t)i);
-        }
-        drain->size += got > 0 ? (size_t)got : 0;
-    }
-    if (drain->answer != NULL) {
-        peer_send(drain->line, drain->answer);
-    }
-    return NULL;
-}
-
-static uint8_t *large_payload(void)
-{
-    uint8_t *payload = malloc(LARGE);
-    assert_non_null(payload);
-    for (size_t i = 0; i < LARGE; i++) {
-        payload[i] = (uint8_t)i;
-    }
-    return payload;
-}
-
 /* A server may refuse a write before it has read all of it; the rest must still leave, or the
  * stream is out of step. */
 static void a_reply_before_the_request_has_left(void **state)
@@ -566,6 +338,13 @@ static void both_sides_send_at_once(void **state)
 }
 
 /* ---- The end ---- */
+
+static void peer_reset(struct line *line)
+{
+    struct linger now = {.l_onoff = 1};
+    setsockopt(line->peer, SOL_SOCKET, SO_LINGER, &now, sizeof now);
+    peer_hang_up(line);
+}
 
 static void the_peer_ends_it(void **state)
 {
@@ -673,229 +452,6 @@ static void a_second_reply_answers_nothing(void **state)
     line_close(&line);
 }
 
-/* ---- Time ---- */
-
-static void a_mute_peer_times_out(void **state)
-{
-    (void)state;
-    static const char *const words[] = {"", TICKLE ATTENTION, "01 02 0001"};
-    for (size_t i = 0; i < COUNT(words); i++) {
-        struct line line;
-        line_open(&line);
-        SUBMIT(&line, .tag = 1);
-        peer_send(&line, words[i]);
-        skipped_s += 11;
-        reap_fails(&line, ERROR_TIMEOUT, "no answer to FPFlushFork from 127.0.0.1:");
-        check_error(&line.error, ERROR_TIMEOUT, "in 10 s");
-        assert_false(dsi_alive(line.session));
-        line_close(&line);
-    }
-}
-
-static void a_timeout_that_is_waited_for(void **state)
-{
-    (void)state;
-    struct line line;
-    line_open(&line);
-    assert_int_equal(dsi_set_timeout(line.session, NS_PER_S / 20), 10 * NS_PER_S);
-    SUBMIT(&line, .tag = 1);
-    reap_fails(&line, ERROR_TIMEOUT, "in 0.05 s");
-    line_close(&line);
-}
-
-/* A server copy may take as long as the connection lives; tickles tell that we do. */
-static void a_patient_request_waits(void **state)
-{
-    (void)state;
-    struct line line;
-    line_open(&line);
-    SUBMIT(&line, .tag = 1, .patient = true);
-    peer_expect(&line, "00 02 0001 00000000 00000004 00000000 | 0b00 0100");
-    skipped_s += 1000;
-    struct dsi_reply reply;
-    uint8_t bytes[256];
-    size_t size = bytes_from_text(REPLY("0001"), bytes, sizeof bytes);
-    struct sender sender = {&line, bytes, size, 1};
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, send_in_steps, &sender), 0);
-    assert_true(dsi_reap(line.session, &reply, &line.error));
-    pthread_join(thread, NULL);
-    line_close(&line);
-}
-
-static void tickles_when_nothing_was_sent(void **state)
-{
-    (void)state;
-    struct line line;
-    bool readable;
-    uint8_t byte;
-    line_open(&line);
-    assert_true(dsi_idle(line.session, clock_now_ns() + NS_PER_MS, -1, &readable, &line.error));
-    assert_int_equal(recv(line.peer, &byte, 1, MSG_DONTWAIT), -1); /* not yet */
-    skipped_s += 31;
-    assert_true(
-        dsi_idle(line.session, clock_now_ns() + 20 * NS_PER_MS, -1, &readable, &line.error));
-    peer_expect(&line, "00 05 0001 00000000 00000000 00000000");
-    assert_int_equal(recv(line.peer, &byte, 1, MSG_DONTWAIT), -1); /* and only one */
-    SUBMIT(&line, .tag = 1);
-    peer_expect(&line, "00 02 0002"); /* a tickle takes an ID */
-    line_close(&line);
-}
-
-/* ---- Idling ---- */
-
-static void idles(void **state)
-{
-    (void)state;
-    struct line line;
-    bool readable = true;
-    line_open(&line);
-    assert_true(dsi_idle(line.session, clock_now_ns() + NS_PER_MS, line.signals[0], &readable,
-                         &line.error));
-    assert_false(readable);
-
-    int input[2];
-    assert_int_equal(pipe(input), 0);
-    assert_int_equal(write(input[1], "\n", 1), 1);
-    assert_true(dsi_idle(line.session, UINT64_MAX, input[0], &readable, &line.error));
-    assert_true(readable);
-    close(input[0]);
-    close(input[1]);
-
-    peer_send(&line, TICKLE ATTENTION);
-    assert_true(dsi_idle(line.session, clock_now_ns() + NS_PER_MS, -1, &readable, &line.error));
-    assert_int_equal(line.attention, 0x2005);
-
-    peer_send(&line, REPLY("0001"));
-    assert_false(dsi_idle(line.session, UINT64_MAX, -1, &readable, &line.error));
-    check_error(&line.error, ERROR_PROTOCOL, "answers nothing");
-    line_close(&line);
-
-    line_open(&line);
-    peer_hang_up(&line);
-    assert_false(dsi_idle(line.session, UINT64_MAX, -1, &readable, &line.error));
-    check_error(&line.error, ERROR_CLOSED, "closed the connection");
-    line_close(&line);
-}
-
-/* ---- Interrupts, and what is left after a failure ---- */
-
-static void interrupt_now(const struct line *line)
-{
-    struct signalfd_siginfo info = {.ssi_signo = SIGINT};
-    assert_int_equal(write(line->signals[1], &info, sizeof info), sizeof info);
-}
-
-static void an_interrupt_leaves_the_session_usable(void **state)
-{
-    (void)state;
-    struct line line;
-    line_open(&line);
-    assert_true(dsi_reserve(line.session, 2, &line.error));
-    SUBMIT(&line, .tag = 1);
-    SUBMIT(&line, .tag = 2);
-    interrupt_now(&line);
-    reap_fails(&line, ERROR_INTERRUPTED, "interrupted");
-    reap_fails(&line, ERROR_INTERRUPTED, "interrupted"); /* until somebody acknowledges it */
-    assert_true(dsi_alive(line.session));
-    interrupt_acknowledge(&line.interrupt);
-    peer_send(&line, REPLY("0002") REPLY("0001"));
-    assert_true(dsi_settle(line.session, UINT64_MAX, &line.error));
-    assert_true(dsi_ready(line.session));
-    SUBMIT(&line, .tag = 3);
-    peer_send(&line, REPLY("0003"));
-    assert_int_equal(reap(&line).tag, 3);
-    line_close(&line);
-}
-
-/* The caller of an interrupted call may have left its buffer: what comes late must not go there,
- * be a part of it here already or not. */
-static void a_call_that_was_given_up_keeps_its_hands_off(void **state)
-{
-    static const char *const parts[][2] = {
-        {"", "01 02 0001 00000000 00000006 00000000 | 0800 0007 1234"},
-        {"01 02 0001 00000000", "00000006 00000000 | 0800 0007 1234"},
-        {"01 02 0001 00000000 00000006 00000000 | 0800 00", "07 1234"},
-    };
-    (void)state;
-    for (size_t i = 0; i < COUNT(parts); i++) {
-        struct line line;
-        struct dsi_reply reply;
-        struct span payload;
-        uint8_t buffer[32];
-        line_open(&line);
-        struct dsi_request request = {.command = DSI_COMMAND,
-                                      .block = {(const uint8_t *)"\x1a", 1},
-                                      .reply = buffer,
-                                      .reply_capacity = sizeof buffer,
-                                      .tag = 26};
-        peer_send(&line, parts[i][0]);
-        usleep(20000); /* so that it is there before the interrupt is looked at */
-        interrupt_now(&line);
-        assert_false(dsi_call(line.session, &request, &reply, &line.error));
-        check_error(&line.error, ERROR_INTERRUPTED, "");
-        assert_false(dsi_late_reply(line.session, &reply, &payload));
-        interrupt_acknowledge(&line.interrupt);
-        memset(buffer, 0x55, sizeof buffer);
-        peer_send(&line, parts[i][1]);
-        assert_true(dsi_settle(line.session, UINT64_MAX, &line.error));
-        for (size_t k = 0; k < sizeof buffer; k++) {
-            assert_int_equal(buffer[k], 0x55);
-        }
-        assert_true(dsi_late_reply(line.session, &reply, &payload));
-        assert_int_equal(reply.tag, 26);
-        assert_int_equal(reply.result, 0);
-        assert_int_equal(payload.size, 6);
-        assert_memory_equal(payload.data, "\x08\x00\x00\x07\x12\x34", 6);
-        assert_false(dsi_late_reply(line.session, &reply, &payload));
-        line_close(&line);
-    }
-}
-
-static void settling_gives_up(void **state)
-{
-    (void)state;
-    for (int interrupted = 0; interrupted < 2; interrupted++) {
-        struct line line;
-        line_open(&line);
-        SUBMIT(&line, .tag = 1);
-        if (interrupted) {
-            interrupt_now(&line);
-        }
-        uint64_t deadline = interrupted ? UINT64_MAX : clock_now_ns() + NS_PER_MS;
-        assert_false(dsi_settle(line.session, deadline, &line.error));
-        check_error(&line.error, interrupted ? ERROR_INTERRUPTED : ERROR_TIMEOUT, "");
-        assert_false(dsi_alive(line.session));
-        line_close(&line);
-    }
-}
-
-/* A request of which nothing left is taken back; one that left in part must leave whole. */
-static void settling_takes_back_what_is_unsent(void **state)
-{
-    (void)state;
-    struct line line;
-    uint8_t *payload = large_payload();
-    line_open(&line);
-    assert_true(dsi_reserve(line.session, 3, &line.error));
-    SUBMIT(&line, .command = DSI_WRITE, .payload = {payload, LARGE}, .tag = 1);
-    SUBMIT(&line, .tag = 2);
-    SUBMIT(&line, .tag = 3);
-    struct drain drain = {.line = &line, .answer = "01 06 0001 00000000 00000000 00000000"};
-    pthread_t thread;
-    assert_int_equal(pthread_create(&thread, NULL, drain_large, &drain), 0);
-    assert_true(dsi_settle(line.session, UINT64_MAX, &line.error));
-    pthread_join(thread, NULL);
-    assert_true(drain.intact);
-    assert_true(dsi_ready(line.session));
-    SUBMIT(&line, .tag = 4);
-    peer_expect(&line, "00 02 0004 00000000 00000004 00000000 | 0b00 0100");
-    peer_send(&line, REPLY("0004"));
-    assert_int_equal(reap(&line).tag, 4);
-    free(payload);
-    line_close(&line);
-}
-
 /* ---- Request IDs (1.3) ---- */
 
 #define WRITES_AT_ONCE 256
@@ -980,39 +536,6 @@ static void ids_pass_by_what_the_replay_cache_knows(void **state)
     }
 }
 
-/* ---- A peer that sends without end ---- */
-
-static void *flood(void *context)
-{
-    const struct line *line = context;
-    uint8_t tickles[4096];
-    for (size_t at = 0; at < sizeof tickles; at += DSI_HEADER_SIZE) {
-        bytes_from_text("00 05 0000 00000000 00000000 00000000", tickles + at, DSI_HEADER_SIZE);
-    }
-    while (send(line->peer, tickles, sizeof tickles, MSG_NOSIGNAL) > 0) {
-    }
-    return NULL;
-}
-
-/* Tickles say that the peer lives, not that it answers. */
-static void tickles_without_end_are_no_answer(void **state)
-{
-    (void)state;
-    struct line line;
-    pthread_t thread;
-    line_open(&line);
-    line.observer.frame = NULL;
-    dsi_set_timeout(line.session, NS_PER_S / 2);
-    assert_int_equal(pthread_create(&thread, NULL, flood, &line), 0);
-    struct dsi_request request = {.command = DSI_COMMAND,
-                                  .block = {flush_block, sizeof flush_block}};
-    struct dsi_reply reply;
-    assert_false(dsi_call(line.session, &request, &reply, &line.error));
-    assert_int_equal(line.error.domain, ERROR_TIMEOUT);
-    line_close(&line);
-    pthread_join(thread, NULL);
-}
-
 int main(void)
 {
     signal(SIGPIPE, SIG_IGN);
@@ -1034,16 +557,6 @@ int main(void)
         cmocka_unit_test(the_end_after_a_reply),
         cmocka_unit_test(replies_that_answer_nothing),
         cmocka_unit_test(a_second_reply_answers_nothing),
-        cmocka_unit_test(a_mute_peer_times_out),
-        cmocka_unit_test(a_timeout_that_is_waited_for),
-        cmocka_unit_test(tickles_without_end_are_no_answer),
-        cmocka_unit_test(a_patient_request_waits),
-        cmocka_unit_test(tickles_when_nothing_was_sent),
-        cmocka_unit_test(idles),
-        cmocka_unit_test(an_interrupt_leaves_the_session_usable),
-        cmocka_unit_test(a_call_that_was_given_up_keeps_its_hands_off),
-        cmocka_unit_test(settling_gives_up),
-        cmocka_unit_test(settling_takes_back_what_is_unsent),
         cmocka_unit_test(ids_pass_by_what_the_replay_cache_knows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
