@@ -269,7 +269,12 @@ def test_no_run_is_faster_than_its_bound():
                            for way in ('to_server', 'to_client'))
                 trips = case['requests'] // 2
                 wanted = trips * 2000000 + line * 8
-                tap.equal(one['bound_ns'], wanted, 'bound')
+                again = [case['traffic'][way]['kinds']['retransmit']
+                         for way in ('to_server', 'to_client')]
+                if one['warmup'] or any(again):     # what was sent again is not needed
+                    assert one['bound_ns'] <= wanted, one
+                else:
+                    tap.equal(one['bound_ns'], wanted, 'bound')
                 assert one['duration_ns'] >= one['bound_ns'], one
 
 

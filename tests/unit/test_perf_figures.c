@@ -73,6 +73,18 @@ static void lower_bounds(void **state)
     }
 }
 
+/* What was sent again need not have been waited for: 1000 packets less 10 of 1538 bytes. */
+static void sent_again_is_not_needed(void **state)
+{
+    (void)state;
+    struct link_config link = link_of(GBIT, 2000000, 0);
+    struct perf_run run = run_of(10, 10, 1000, 1514000, 2, 200);
+    run.traffic.ways[LINK_TO_SERVER].kinds[PACKET_RETRANSMIT] = 10;
+    assert_int_equal(perf_bound_ns(&run, &link), 40000000 + 990 * 1538 * 8);
+    run.traffic.ways[LINK_TO_CLIENT].kinds[PACKET_RETRANSMIT] = 2; /* smaller ones: not below 0 */
+    assert_int_equal(perf_bound_ns(&run, &link), 40000000 + 990 * 1538 * 8);
+}
+
 /* ---- Figures ---- */
 
 static void figures_of_a_read(void **state)
@@ -324,6 +336,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lower_bounds),
+        cmocka_unit_test(sent_again_is_not_needed),
         cmocka_unit_test(figures_of_a_read),
         cmocka_unit_test(figures_of_a_write),
         cmocka_unit_test(kinds_may_be_unknown),
