@@ -182,6 +182,12 @@ static bool judge_delay(const struct calibration *calibration, const struct link
                      found_ns / 1e6, wanted_ns / 1e6, tolerance_ns / 1e6);
 }
 
+/* The first and the last arrival of a transfer may each be off by the jitter. */
+static double jitter_share(const struct calibration *calibration, const struct link_shape *shape)
+{
+    return 2 * (double)shape->jitter_ns / (double)calibration_bulk_least_ns(calibration->rtt_ns);
+}
+
 static enum calibration_verdict judge_rate(const struct calibration *calibration,
                                            const struct link_config *config, enum link_way way,
                                            struct error *error)
@@ -193,12 +199,13 @@ static enum calibration_verdict judge_rate(const struct calibration *calibration
     double wanted =
         link_capacity_bits_per_s(shape->rate_bits_per_s, config->mtu, calibration->segment_bytes);
     double found = calibration->goodput_bits_per_s[way];
-    bool above = found > wanted * (1 + CALIBRATION_RATE_TOLERANCE);
-    bool below = found < wanted * (1 - CALIBRATION_RATE_TOLERANCE) && shape->loss_ppm == 0;
+    double tolerance = CALIBRATION_RATE_TOLERANCE + jitter_share(calibration, shape);
+    bool above = found > wanted * (1 + tolerance);
+    bool below = found < wanted * (1 - tolerance) && shape->loss_ppm == 0;
     if (above || below) {
         error_set(error, ERROR_LIMIT, 0,
-                  "the link carries %.1f Mbit/s of payload to the %s, and at its rate would carry "
-                  "%.1f",
+                  "the link carries %.6g Mbit/s of payload to the %s, and at its rate would carry "
+                  "%.6g",
                   found / 1e6, way == LINK_TO_SERVER ? "server" : "client", wanted / 1e6);
     }
     return above ? CALIBRATION_FALSE : below ? CALIBRATION_TOO_SLOW : CALIBRATION_TRUE;

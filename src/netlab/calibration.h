@@ -41,8 +41,9 @@ enum calibration_verdict {
                         */
 };
 
-/* The delay may be off by 10 % or 0.3 ms, the larger; the rate is kept within 1 %. A round trip is
- * the two delays and the time that the probe's own bits take. Fills `error` with the figures unless
+/* The delay may be off by 10 % or 0.3 ms, the larger; the rate is kept within 1 %, and what jitter
+ * does to the time of a transfer. A round trip is the two delays and the time that the probe's own
+ * bits take. Fills `error` with the figures unless
  * the verdict is true. Jitter widens the delay's bound by half of it (the median of 200 stays
  * within that); with LOSS the rate is not judged from below. */
 enum calibration_verdict calibration_judge(const struct calibration *calibration,

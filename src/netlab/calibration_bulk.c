@@ -50,11 +50,16 @@ static uint64_t longer(uint64_t time_ns, uint64_t round_trips, uint64_t rtt_ns)
     return time_ns > round_trips * rtt_ns ? time_ns : round_trips * rtt_ns;
 }
 
+uint64_t calibration_bulk_least_ns(uint64_t rtt_ns)
+{
+    return longer(MEASURE_NS, MEASURE_ROUND_TRIPS, rtt_ns);
+}
+
 static bool enough(const struct transfer *transfer)
 {
     uint64_t rtt_ns = transfer->bulk->rtt_ns;
     uint64_t taken_ns = transfer->end_ns - transfer->begin_ns;
-    return transfer->arrivals > 1 && taken_ns >= longer(MEASURE_NS, MEASURE_ROUND_TRIPS, rtt_ns) &&
+    return transfer->arrivals > 1 && taken_ns >= calibration_bulk_least_ns(rtt_ns) &&
            (transfer->arrivals > MEASURE_ARRIVALS ||
             taken_ns >= longer(MEASURE_MOST_NS, MEASURE_ROUND_TRIPS, rtt_ns));
 }

@@ -98,6 +98,15 @@ static void test_loss_and_jitter(void **state)
     judged(&unsteady, 24 * MS, 0, 0, CALIBRATION_TRUE, "");
     judged(&unsteady, 24 * MS + 1, 0, 0, CALIBRATION_FALSE, "round trip");
     judged(&unsteady, 16 * MS - 1, 0, 0, CALIBRATION_FALSE, "round trip");
+
+    /* Two arrivals of half a second's transfer, 5 ms off each: 2 % beside the 1 %. */
+    struct link_config jittery = link_of(1000000000, 10 * MS);
+    jittery.shapes[LINK_TO_CLIENT].jitter_ns = 5 * MS;
+    judged(&jittery, 20 * MS, 941482444, 969726918, CALIBRATION_TRUE, "");
+    judged(&jittery, 20 * MS, 941482444, 969726919, CALIBRATION_FALSE, "to the client");
+    judged(&jittery, 20 * MS, 941482444, 913237972, CALIBRATION_TRUE, "");
+    judged(&jittery, 20 * MS, 941482444, 913237971, CALIBRATION_TOO_SLOW, "to the client");
+    judged(&jittery, 20 * MS, 950897270, 941482444, CALIBRATION_FALSE, "to the server");
 }
 
 /* 1 Gbit/s: 250,000 bytes fill 2 ms, 1,250,000 the hundredth of a second that may wait, and 32
