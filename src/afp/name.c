@@ -21,7 +21,8 @@ static const uint16_t upper_half[128] = {
     0x00AF, 0x02D8, 0x02D9, 0x02DA, 0x00B8, 0x02DD, 0x02DB, 0x02C7,
 };
 
-bool name_is_ascii(struct span text)
+/* The same in every character set here. */
+static bool is_ascii(struct span text)
 {
     uint8_t all = 0;
     for (size_t i = 0; i < text.size; i++) {
@@ -186,7 +187,7 @@ static bool compose_all(struct name_buffer *name, struct points *points)
 bool name_decompose(struct name_buffer *name, struct span utf8)
 {
     struct points points;
-    if (name_is_ascii(utf8)) {
+    if (is_ascii(utf8)) {
         return copy(name, utf8);
     }
     return take_points(&points, name, utf8) && append_all(name, &points);
@@ -195,7 +196,7 @@ bool name_decompose(struct name_buffer *name, struct span utf8)
 bool name_compose(struct name_buffer *name, struct span utf8)
 {
     struct points points;
-    if (name_is_ascii(utf8)) {
+    if (is_ascii(utf8)) {
         return copy(name, utf8);
     }
     return take_points(&points, name, utf8) && compose_all(name, &points);
@@ -238,7 +239,7 @@ size_t name_to_mac(uint8_t *mac, size_t room, struct span utf8, bool *exact)
     struct name_buffer composed;
     size_t size = 0;
     size_t at = 0;
-    if (name_is_ascii(utf8)) {
+    if (is_ascii(utf8)) {
         size = utf8.size < room ? utf8.size : room;
         if (size > 0) {
             memcpy(mac, utf8.data, size);

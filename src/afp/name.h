@@ -31,9 +31,6 @@ bool name_compose(struct name_buffer *name, struct span utf8);
 /* True if both are UTF-8 and the same name, whatever their forms. */
 bool name_equals(struct span a, struct span b);
 
-/* True for a name that is the same in every character set here. */
-bool name_is_ascii(struct span text);
-
 /* MacRoman into decomposed UTF-8; false if that is longer than a name may be. */
 bool name_from_mac(struct name_buffer *name, struct span mac);
 

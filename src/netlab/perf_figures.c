@@ -10,10 +10,11 @@ __extension__ typedef unsigned __int128 wide;
 
 /* ---- The lower bound ---- */
 
-/* Data that were sent again may have arrived the first time (a tail that TCP took for lost), and
- * then the clock stopped without them: full packets are taken off, since the counts do not tell
- * their sizes. */
-uint64_t perf_needed_line_bytes(const struct packet_counts *counts, uint32_t mtu)
+/* What one direction needed of the line at the least, in bytes with all of Ethernet's. Data that
+ * were sent again may have arrived the first time (a tail that TCP took for lost), and then the
+ * clock stopped without them: full packets are taken off, since the counts do not tell their sizes.
+ */
+static uint64_t needed_line_bytes(const struct packet_counts *counts, uint32_t mtu)
 {
     uint64_t all = counts->bytes + counts->packets * LINK_LINE_OVERHEAD;
     uint64_t again = counts->kinds[PACKET_RETRANSMIT] * (mtu + LINK_HEADER + LINK_LINE_OVERHEAD);
@@ -40,7 +41,7 @@ uint64_t perf_bound_ns(const struct perf_run *run, const struct link_config *lin
     uint64_t busiest_ns = 0;
     for (size_t way = 0; way < LINK_WAYS; way++) {
         const struct link_shape *shape = &link->shapes[way];
-        uint64_t time_ns = line_time_ns(perf_needed_line_bytes(&run->traffic.ways[way], link->mtu),
+        uint64_t time_ns = line_time_ns(needed_line_bytes(&run->traffic.ways[way], link->mtu),
                                         shape->rate_bits_per_s);
         busiest_ns = time_ns > busiest_ns ? time_ns : busiest_ns;
         rtt_ns += shape->delay_ns > shape->jitter_ns ? shape->delay_ns - shape->jitter_ns : 0;

@@ -13,10 +13,6 @@
  * without a shape. */
 uint64_t perf_bound_ns(const struct perf_run *run, const struct link_config *link);
 
-/* What one direction needed of the line, in bytes with all of Ethernet's, at the least: without
- * what was sent again. */
-uint64_t perf_needed_line_bytes(const struct packet_counts *counts, uint32_t mtu);
-
 /* The measured runs of a test on one size, together. */
 struct perf_figures {
     size_t runs;

@@ -180,14 +180,11 @@ static json_t *case_json(struct json_builder *builder, const struct result_case 
 
 static json_t *run_json(struct json_builder *builder, const struct conditions *conditions)
 {
-    json_t *arguments = json_array();
-    for (size_t i = 0; i < conditions->argument_count; i++) {
-        json_append(builder, arguments, json_text(conditions->arguments[i]));
-    }
     json_t *object = json_object();
     json_set(builder, object, "program", json_text(conditions->program));
     json_set(builder, object, "version", json_text(conditions->version));
-    json_set(builder, object, "arguments", arguments);
+    json_set(builder, object, "arguments",
+             json_texts(builder, conditions->arguments, conditions->argument_count));
     json_set(builder, object, "started", json_text(conditions->started));
     return object;
 }

@@ -46,6 +46,15 @@ json_t *json_text(const char *value)
     return json_string(replaced);
 }
 
+json_t *json_texts(struct json_builder *builder, const char *const *values, size_t count)
+{
+    json_t *array = json_array();
+    for (size_t i = 0; i < count; i++) {
+        json_append(builder, array, json_text(values[i]));
+    }
+    return array;
+}
+
 json_t *json_tcp_snapshot(struct json_builder *builder, const struct tcp_snapshot *snapshot)
 {
     if (snapshot->length == 0) {

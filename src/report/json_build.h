@@ -29,6 +29,9 @@ json_t *json_real_or_null(double value);
 /* null for NULL. Servers may send names in any charset; what is no UTF-8 becomes '?'. */
 json_t *json_text(const char *value);
 
+/* An array of texts. */
+json_t *json_texts(struct json_builder *builder, const char *const *values, size_t count);
+
 /* All that the kernel returned; null without a connection. */
 json_t *json_tcp_snapshot(struct json_builder *builder, const struct tcp_snapshot *snapshot);
 

@@ -327,14 +327,11 @@ static bool join_all(const struct perf_result *result, json_t **document, struct
 
 static json_t *program_json(struct json_builder *builder, const struct perf_result *result)
 {
-    json_t *arguments = json_array();
-    for (size_t i = 0; i < result->argument_count; i++) {
-        json_append(builder, arguments, json_text(result->arguments[i]));
-    }
     json_t *object = json_object();
     json_set(builder, object, "program", json_text("afp_perftest"));
     json_set(builder, object, "version", json_text(AFPBENCH_VERSION));
-    json_set(builder, object, "arguments", arguments);
+    json_set(builder, object, "arguments",
+             json_texts(builder, result->arguments, result->argument_count));
     json_set(builder, object, "started", json_text(result->started));
     return object;
 }
