@@ -1,5 +1,6 @@
 #include "afp/client.h"
 
+#include "afp/login_method.h"
 #include "afp/name.h"
 #include "base/memory.h"
 
@@ -122,7 +123,7 @@ static bool encode_login(struct afp_client *client, struct exchange *exchange,
         return false;
     }
     struct span version = span_from_string(afp_version_entry(client->version)->string);
-    struct span uam = uam_listed_name(client->uam, &client->description.info);
+    struct span uam = login_method_name(client->uam, &client->description.info);
     if (client->extended_login) {
         struct afp_login_ext_request login = {0, version, uam, name_span(&user), auth};
         afp_login_ext_request(&exchange->out, &login);
@@ -256,7 +257,7 @@ static bool choose(struct afp_client *client, const struct uam_credentials *cred
             afp_versions[AFP_VERSION_COUNT - 1].string);
     }
     client->extended_login = client->version >= AFP_3_0;
-    return client->uam != NULL || (uam_choose(&client->uam, info, error) &&
+    return client->uam != NULL || (login_method_choose(&client->uam, info, error) &&
                                    uam_password_fits(client->uam, credentials, error));
 }
 

@@ -10,7 +10,7 @@
 #define AFPBENCH_SERVER_CALL_H
 
 #include "afp/message.h"
-#include "server/names.h"
+#include "server/mangled_name.h"
 #include "server/session.h"
 
 struct call {

@@ -1,5 +1,6 @@
 #include "server/service.h"
 
+#include "afp/server_info.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/stream.h"

@@ -15,7 +15,7 @@
  */
 #include "base/clock.h"
 #include "base/memory.h"
-#include "server/names.h"
+#include "server/mangled_name.h"
 #include "server/store_file.h"
 
 #include <dirent.h>

@@ -7,7 +7,7 @@
 #ifndef AFPBENCH_SERVER_VOLUME_H
 #define AFPBENCH_SERVER_VOLUME_H
 
-#include "server/names.h"
+#include "server/mangled_name.h"
 #include "server/server.h"
 #include "server/store.h"
 

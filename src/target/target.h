@@ -3,7 +3,7 @@
  *
  * A target submits and completes single reads and writes, and does the untimed work around them:
  * its own working directory, files in it, flush, server-side copy, free space. Windows, batches and
- * the copy loop are bench/flow's; the clock is bench/measure's.
+ * the copy loop are workload/flow's; the clock is workload/measure's.
  *
  * A target remembers every directory, file and open handle that it made, so that clean-up after any
  * failure is one call. Files are named by place and name; `struct target_file` is owned by the

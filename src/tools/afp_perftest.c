@@ -3,12 +3,12 @@
 #include "base/memory.h"
 #include "base/program.h"
 #include "base/units.h"
-#include "tools/perftest_files.h"
-#include "tools/perftest_plot.h"
-#include "tools/perftest_run.h"
-#include "tools/perftest_tables.h"
-#include "tools/plotting.h"
-#include "tools/standard_streams.h"
+#include "cli/gnuplot.h"
+#include "cli/standard_streams.h"
+#include "harness/configuration.h"
+#include "harness/files.h"
+#include "harness/plot.h"
+#include "harness/write_tables.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -18,8 +18,8 @@
 #include <string.h>
 
 struct program {
-    struct perftest_settings settings;
-    struct perftest_plan plan;
+    struct harness_settings settings;
+    struct harness_plan plan;
     struct interrupt interrupt;
     struct progress progress;
     char tool[PROGRAM_PATH_LENGTH];
@@ -64,11 +64,11 @@ static uint64_t available_memory_bytes(void)
 }
 
 /* The volume lies in memory: Copy has two files, and one may be on its way out. */
-static bool check_memory(const struct perftest_settings *settings, struct error *error)
+static bool check_memory(const struct harness_settings *settings, struct error *error)
 {
     char have[SIZE_TEXT_LENGTH];
     char need[SIZE_TEXT_LENGTH];
-    uint64_t needed = 3 * perftest_largest_size(settings);
+    uint64_t needed = 3 * harness_largest_size(settings);
     uint64_t available = available_memory_bytes();
     return available == 0 || needed <= available ||
            error_set(error, ERROR_LIMIT, 0,
@@ -79,18 +79,18 @@ static bool check_memory(const struct perftest_settings *settings, struct error 
 
 static int print_plan(struct program *program)
 {
-    static const struct perftest_place place = {
+    static const struct harness_place place = {
         .port = "PORT", .volume = "VOLUME", .mark_fd = "3", .json_path = "FILE"};
-    struct perftest_place here = place;
+    struct harness_place here = place;
     here.tool = program->tool;
-    perftest_plan_print(stdout, &program->plan, &program->settings, &here);
+    harness_plan_print(stdout, &program->plan, &program->settings, &here);
     return EXIT_DONE;
 }
 
 /* ---- Inside ---- */
 
 /* The first that is there, or why the one that was asked for is not. A named afpd asks for it. */
-static const struct server_kind *choose_server(const struct perftest_settings *settings,
+static const struct server_kind *choose_server(const struct harness_settings *settings,
                                                const struct supervisor *supervisor,
                                                struct error *error)
 {
@@ -111,10 +111,10 @@ static const struct server_kind *choose_server(const struct perftest_settings *s
     return NULL;
 }
 
-static bool check_read_ahead(const struct perftest_settings *settings,
+static bool check_read_ahead(const struct harness_settings *settings,
                              const struct server_kind *server, struct error *error)
 {
-    const struct perftest_values *values = &settings->axes[AXIS_READ_AHEAD];
+    const struct harness_values *values = &settings->axes[AXIS_READ_AHEAD];
     bool asked = values->count > 1 || values->items[0].number > 0;
     return !asked || server->takes_read_ahead ||
            error_set(error, ERROR_USAGE, 0,
@@ -124,63 +124,63 @@ static bool check_read_ahead(const struct perftest_settings *settings,
 
 static int report(const struct error *error, enum exit_status otherwise)
 {
-    return options_report(&perftest_program, error, otherwise);
+    return options_report(&harness_program, error, otherwise);
 }
 
-static void report_faults(const struct perf_result *result)
+static void report_faults(const struct harness_result *result)
 {
-    for (size_t i = 0; i < result->fault_count && i < PERF_FAULT_LIMIT; i++) {
-        fprintf(stderr, "%s: invalid: %s: %s\n", perftest_program.name, result->name,
+    for (size_t i = 0; i < result->fault_count && i < HARNESS_FAULT_LIMIT; i++) {
+        fprintf(stderr, "%s: invalid: %s: %s\n", harness_program.name, result->name,
                 result->faults[i]);
     }
 }
 
-static void print_tables(struct perf_result *const *results, size_t count)
+static void print_tables(struct harness_result *const *results, size_t count)
 {
     if (count == 0) {
         return;
     }
-    perftest_write_summary(stdout, (const struct perf_result *const *)results, count);
+    harness_write_summary(stdout, (const struct harness_result *const *)results, count);
     for (size_t i = 0; i < count; i++) {
-        perftest_write_tables(stdout, results[i]);
+        harness_write_tables(stdout, results[i]);
     }
 }
 
 /* A run of which only the files are left. Pictures are an extra: a failure is said, no more. */
-static void draw(struct program *program, struct perf_result *result)
+static void draw(struct program *program, struct harness_result *result)
 {
     struct error error;
     const char *gnuplot = program->gnuplot[0] != '\0' ? program->gnuplot : NULL;
-    if (!perftest_draw(program->settings.output_directory, result, gnuplot, &program->interrupt,
-                       &error) &&
+    if (!harness_draw(program->settings.output_directory, result, gnuplot, &program->interrupt,
+                      &error) &&
         error.domain != ERROR_INTERRUPTED) {
-        fprintf(stderr, "%s: no picture of %s: %s\n", perftest_program.name, result->name,
+        fprintf(stderr, "%s: no picture of %s: %s\n", harness_program.name, result->name,
                 error.message);
     }
 }
 
 static int run_all(struct program *program, const struct supervisor *supervisor,
-                   const struct server_kind *server, struct perf_result **results)
+                   const struct server_kind *server, struct harness_result **results)
 {
     const char *fault = getenv("AFPBENCH_EMULATOR_FAULT");
     int status = EXIT_DONE;
     size_t ran = 0;
     size_t shown = 0;
     for (size_t i = 0; i < program->plan.count; i++) {
-        struct perftest_job job = {.settings = &program->settings,
-                                   .run = &program->plan.runs[i],
-                                   .supervisor = supervisor,
-                                   .interrupt = &program->interrupt,
-                                   .progress = &program->progress,
-                                   .server = server,
-                                   .tool = program->tool,
-                                   .arguments = (const char *const *)program->arguments,
-                                   .argument_count = program->argument_count,
-                                   .delay_skipped =
-                                       fault != NULL && strcmp(fault, "no-delay") == 0};
+        struct harness_configuration job = {.settings = &program->settings,
+                                            .run = &program->plan.runs[i],
+                                            .supervisor = supervisor,
+                                            .interrupt = &program->interrupt,
+                                            .progress = &program->progress,
+                                            .server = server,
+                                            .tool = program->tool,
+                                            .arguments = (const char *const *)program->arguments,
+                                            .argument_count = program->argument_count,
+                                            .delay_skipped =
+                                                fault != NULL && strcmp(fault, "no-delay") == 0};
         struct error error;
         enum exit_status otherwise;
-        bool ok = perftest_run(&job, results[i], &otherwise, &error);
+        bool ok = harness_configuration_run(&job, results[i], &otherwise, &error);
         ran++;
         draw(program, results[i]);
         shown = results[i]->size_count > 0 ? ran : shown;
@@ -197,9 +197,9 @@ static int run_all(struct program *program, const struct supervisor *supervisor,
     return status;
 }
 
-static struct perf_result **make_results(size_t count)
+static struct harness_result **make_results(size_t count)
 {
-    struct perf_result **results = memory_allocate(count, sizeof *results);
+    struct harness_result **results = memory_allocate(count, sizeof *results);
     for (size_t i = 0; results != NULL && i < count; i++) {
         results[i] = memory_allocate(1, sizeof **results);
         if (results[i] == NULL) {
@@ -209,10 +209,10 @@ static struct perf_result **make_results(size_t count)
     return results;
 }
 
-static void release_results(struct perf_result **results, size_t count)
+static void release_results(struct harness_result **results, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        perf_result_release(results[i]);
+        harness_result_release(results[i]);
         memory_release(results[i]);
     }
     memory_release(results);
@@ -236,15 +236,15 @@ static int inside(const struct supervisor *supervisor, void *context)
     if (server == NULL || !check_read_ahead(&program->settings, server, &error)) {
         return report(&error, EXIT_CANNOT_RUN);
     }
-    struct perf_result **results = make_results(program->plan.count);
+    struct harness_result **results = make_results(program->plan.count);
     if (results == NULL) {
         memory_error(&error, "for the results");
         return report(&error, EXIT_CANNOT_RUN);
     }
     int status = run_all(program, supervisor, server, results);
     release_results(results, program->plan.count);
-    perftest_plan_release(&program->plan);
-    perftest_settings_release(&program->settings);
+    harness_plan_release(&program->plan);
+    harness_settings_release(&program->settings);
     return flush_stdout(status);
 }
 
@@ -254,14 +254,14 @@ static uint64_t estimate_ns(const struct program *program)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < program->plan.count; i++) {
-        sum += perftest_estimate_ns(&program->settings, &program->plan.runs[i]);
+        sum += harness_estimate_ns(&program->settings, &program->plan.runs[i]);
     }
     return sum;
 }
 
 static int run(struct program *program)
 {
-    const struct perftest_settings *settings = &program->settings;
+    const struct harness_settings *settings = &program->settings;
     struct error error;
     int status = EXIT_DONE;
     if (!find_tool(program, &error)) {
@@ -273,14 +273,14 @@ static int run(struct program *program)
     if (!check_memory(settings, &error)) {
         return report(&error, EXIT_TEST_FAILED);
     }
-    if (!perftest_files_prepare(settings->output_directory, &program->plan, settings->force,
-                                &error) ||
+    if (!harness_files_prepare(settings->output_directory, &program->plan, settings->force,
+                               &error) ||
         !interrupt_open(&program->interrupt, &error)) {
         return report(&error, EXIT_CANNOT_RUN);
     }
     if (!plotting_find(program->gnuplot, &error)) {
         program->gnuplot[0] = '\0';
-        fprintf(stderr, "%s: no pictures: %s\n", perftest_program.name, error.message);
+        fprintf(stderr, "%s: no pictures: %s\n", harness_program.name, error.message);
     }
     progress_start(&program->progress);
     progress_plan(&program->progress, estimate_ns(program));
@@ -299,15 +299,15 @@ int main(int argc, char **argv)
     standard_streams_guard();
     signal(SIGPIPE, SIG_IGN);
     int status = EXIT_DONE;
-    if (!perftest_settings_parse(&program.settings, argc, argv, &outcome, &error)) {
+    if (!harness_settings_parse(&program.settings, argc, argv, &outcome, &error)) {
         /* a back end that is not there, or help that cannot be printed */
         status = report(&error, error.domain == ERROR_LIMIT ? EXIT_CANNOT_RUN : EXIT_TEST_FAILED);
     } else if (outcome == OPTIONS_RUN) {
-        status = perftest_plan_make(&program.plan, &program.settings, &error)
+        status = harness_plan_make(&program.plan, &program.settings, &error)
                      ? run(&program)
                      : report(&error, EXIT_CANNOT_RUN);
     }
-    perftest_plan_release(&program.plan);
-    perftest_settings_release(&program.settings);
+    harness_plan_release(&program.plan);
+    harness_settings_release(&program.settings);
     return flush_stdout(status);
 }

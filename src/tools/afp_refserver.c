@@ -2,11 +2,11 @@
 #include "base/listen.h"
 #include "base/memory.h"
 #include "base/units.h"
+#include "cli/options.h"
+#include "cli/standard_streams.h"
 #include "server/faults.h"
 #include "server/server.h"
 #include "server/store.h"
-#include "tools/options.h"
-#include "tools/standard_streams.h"
 #include "uam/uam.h"
 
 #include <errno.h>

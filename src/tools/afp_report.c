@@ -1,9 +1,9 @@
 /* afp_report - stored results against each other. */
+#include "cli/options.h"
+#include "cli/standard_streams.h"
 #include "report/comparison_format.h"
 #include "report/comparison_report.h"
 #include "report/read_result.h"
-#include "tools/options.h"
-#include "tools/standard_streams.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -67,7 +67,7 @@ bool uam_password_fits(const struct uam *uam, const struct uam_credentials *cred
 
 /* ---- The table ---- */
 
-static bool is_named(const struct uam *uam, struct span name)
+bool uam_is_named(const struct uam *uam, struct span name)
 {
     const char *const known[] = {uam->name, uam->alias};
     for (size_t i = 0; i < 2; i++) {
@@ -82,21 +82,11 @@ static bool is_named(const struct uam *uam, struct span name)
 const struct uam *uam_by_name(struct span name)
 {
     for (size_t i = 0; i < uam_count; i++) {
-        if (is_named(uam_table[i], name)) {
+        if (uam_is_named(uam_table[i], name)) {
             return uam_table[i];
         }
     }
     return NULL;
-}
-
-struct span uam_listed_name(const struct uam *uam, const struct afp_server_info *info)
-{
-    for (uint8_t i = 0; i < info->uams.count; i++) {
-        if (is_named(uam, info->uams.items[i])) {
-            return info->uams.items[i];
-        }
-    }
-    return span_from_string(uam->name);
 }
 
 const struct uam *uam_by_option(const char *option)
@@ -120,31 +110,4 @@ void uam_append_options(char *text, size_t size)
     for (size_t i = 0; i < uam_count; i++) {
         append(text, size, uam_table[i]->option, strlen(uam_table[i]->option));
     }
-}
-
-bool uam_choose(const struct uam **chosen, const struct afp_server_info *info, struct error *error)
-{
-    *chosen = NULL;
-    char ours[120] = "";
-    char theirs[160] = "";
-    for (uint8_t i = 0; i < info->uams.count; i++) {
-        struct span name = info->uams.items[i];
-        append(theirs, sizeof theirs, (const char *)name.data, name.size);
-        const struct uam *uam = uam_by_name(name);
-        if (uam != NULL && uam->rank > 0 && (*chosen == NULL || uam->rank > (*chosen)->rank)) {
-            *chosen = uam;
-        }
-    }
-    if (*chosen != NULL) {
-        return true;
-    }
-    for (size_t i = 0; i < uam_count; i++) {
-        if (uam_table[i]->rank > 0) {
-            append(ours, sizeof ours, uam_table[i]->name, strlen(uam_table[i]->name));
-        }
-    }
-    return error_set(error, ERROR_LIMIT, 0,
-                     "no login method in common: the server takes %s; this program has %s; "
-                     "-A guest logs in without a password where the server allows it",
-                     theirs[0] != '\0' ? theirs : "none", ours);
 }

@@ -13,7 +13,6 @@
 #ifndef AFPBENCH_UAM_UAM_H
 #define AFPBENCH_UAM_UAM_H
 
-#include "afp/server_info.h"
 #include "base/error.h"
 #include "base/wire.h"
 #include "uam/crypto.h"
@@ -112,17 +111,14 @@ extern const struct uam uam_guest;     /* 4.2 */
 extern const struct uam *const uam_table[];
 extern const size_t uam_count;
 
+/* Whether a name on the wire, in any case, is that of the method. */
+bool uam_is_named(const struct uam *uam, struct span name);
+
 /* By a name on the wire (any case), or by the option's word; NULL if there is none. */
 const struct uam *uam_by_name(struct span name);
 const struct uam *uam_by_option(const char *option);
 
 /* Appends the options' words to a text for a message, with commas between. */
 void uam_append_options(char *text, size_t size);
-
-/* The method's name as this server lists it; as we do where it is not in the list (4.1). */
-struct span uam_listed_name(const struct uam *uam, const struct afp_server_info *info);
-
-/* The strongest method of rank above 0 that the server lists, or an error with both lists. */
-bool uam_choose(const struct uam **chosen, const struct afp_server_info *info, struct error *error);
 
 #endif

@@ -1,5 +1,6 @@
 /* A server's description of itself, and what a client makes of it. Input: the reply. */
 #include "afp/client.h"
+#include "afp/login_method.h"
 #include "afp/server_info.h"
 #include "fuzz.h"
 #include "uam/uam.h"
@@ -27,7 +28,7 @@ void fuzz_one(const uint8_t *bytes, size_t size)
         struct afp_server_info again;
         const struct uam *uam;
         struct error error = {0};
-        fuzz_require_error(uam_choose(&uam, &info, &error), &error);
+        fuzz_require_error(login_method_choose(&uam, &info, &error), &error);
         uint32_t chunk = afp_write_chunk(info.machine_type, 65536, AFP_3_4);
         fuzz_require(chunk > 0 && chunk <= 65536, "a chunk that no server takes");
         struct span once = encode(&info, first);

@@ -41,7 +41,7 @@ def objects():
     """(directory of src, path of the object) of everything that is built of src/."""
     found = sorted(OBJECTS.rglob('*.o'))
     for path in found:
-        # src/base/wire.c becomes libafpbench.a.p/base_wire.c.o; src/tools and src/netlab have their
+        # src/base/wire.c becomes libafpbench.a.p/base_wire.c.o; src/tools, src/netlab and src/harness have their
         # own meson.build, so that their objects lie below the directory and have no prefix
         below = path.relative_to(OBJECTS).parts
         yield below[0] if len(below) > 2 else path.name.partition('_')[0], path

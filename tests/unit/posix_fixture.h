@@ -6,8 +6,8 @@
 
 #include "unit.h"
 
-#include "bench/flow.h"
 #include "target/posix_target.h"
+#include "workload/flow.h"
 
 #include "scratch.h"
 

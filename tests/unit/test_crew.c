@@ -1,9 +1,9 @@
-/* bench/crew: workers that take steps together. pthread_create() goes through this program, so that
- * the n-th call can fail. */
+/* workload/crew: workers that take steps together. pthread_create() goes through this program, so
+ * that the n-th call can fail. */
 #include "unit.h"
 
 #include "base/clock.h"
-#include "bench/crew.h"
+#include "workload/crew.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,8 +1,9 @@
-/* bench/flow: windows, batches and the copy loop against a target that completes in any order. */
+/* workload/flow: windows, batches and the copy loop against a target that completes in any order.
+ */
 #include "unit.h"
 
-#include "bench/flow.h"
 #include "fake_target.h"
+#include "workload/flow.h"
 
 #include <stdio.h>
 

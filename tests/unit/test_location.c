@@ -1,7 +1,7 @@
 /* tools/location: where a server is, as people write it (tools.md, -h). */
 #include "unit.h"
 
-#include "tools/location.h"
+#include "cli/location.h"
 
 static void understands(void **state)
 {

@@ -1,10 +1,10 @@
-/* bench/measure: the order of things around a timed section, and that nothing else is in it. The
+/* workload/measure: the order of things around a timed section, and that nothing else is in it. The
  * clock belongs to the test, so a sample's duration is known exactly. */
 #include "unit.h"
 
 #include "base/clock.h"
-#include "bench/measure.h"
 #include "fake_target.h"
+#include "workload/measure.h"
 
 #include <stdio.h>
 #include <time.h>

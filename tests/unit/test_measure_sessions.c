@@ -1,11 +1,11 @@
-/* bench/measure with several sessions: the barrier before the timed sections, what a sample adds
+/* workload/measure with several sessions: the barrier before the timed sections, what a sample adds
  * up, and that the failure of one stops all. Nothing here depends on how fast anything is: the
  * clock counts its own readings, so every moment is told apart and in order. */
 #include "unit.h"
 
 #include "base/clock.h"
-#include "bench/measure.h"
 #include "fake_target.h"
+#include "workload/measure.h"
 
 #include <pthread.h>
 #include <sched.h>

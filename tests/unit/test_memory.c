@@ -3,10 +3,10 @@
 #include "unit.h"
 
 #include "base/clock.h"
-#include "bench/speed.h"
 #include "dsi/session.h"
 #include "failing_memory.h"
 #include "fake_target.h"
+#include "workload/speed.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

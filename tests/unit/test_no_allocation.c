@@ -8,10 +8,10 @@
 #include "afp/client.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "bench/speed.h"
 #include "failing_memory.h"
 #include "server/server.h"
 #include "target/afp_target.h"
+#include "workload/speed.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "tools/speedtest_settings.h"
+#include "speedtest/settings.h"
 
 #include <fcntl.h>
 #include <pwd.h>

@@ -1,7 +1,8 @@
-/* bench/payload: the pool of bytes that are written and must come back (method.md, "Payload"). */
+/* workload/payload: the pool of bytes that are written and must come back (method.md, "Payload").
+ */
 #include "unit.h"
 
-#include "bench/payload.h"
+#include "workload/payload.h"
 
 #include <stdio.h>
 

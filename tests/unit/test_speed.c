@@ -1,8 +1,8 @@
-/* bench/speed: Read, Write, Copy and ServerCopy against a target in memory. */
+/* workload/speed: Read, Write, Copy and ServerCopy against a target in memory. */
 #include "unit.h"
 
-#include "bench/speed.h"
 #include "fake_target.h"
+#include "workload/speed.h"
 
 #include <stdio.h>
 

@@ -7,11 +7,11 @@
 #include "afp/client.h"
 #include "base/clock.h"
 #include "base/memory.h"
-#include "bench/speed.h"
 #include "failing_calls.h"
 #include "failing_memory.h"
 #include "server/server.h"
 #include "target/afp_target.h"
+#include "workload/speed.h"
 
 #include <pthread.h>
 #include <stdio.h>

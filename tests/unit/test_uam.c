@@ -1,4 +1,5 @@
 /* uam: choosing a method, and both sides of guest and clear-text logins (doc/protocol.md 4). */
+#include "afp/login_method.h"
 #include "uam_fixture.h"
 
 #include <errno.h>
@@ -46,7 +47,7 @@ static void chooses_the_strongest(void **state)
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct afp_server_info info = {.uams = list_of(rows[i].offered)};
         const struct uam *chosen = &uam_guest;
-        bool ok = uam_choose(&chosen, &info, &error);
+        bool ok = login_method_choose(&chosen, &info, &error);
         check(ok == (rows[i].chosen != NULL), "row %zu", i);
         check(chosen == rows[i].chosen, "row %zu", i);
     }
@@ -58,13 +59,13 @@ static void names_both_lists_when_none_fits(void **state)
     struct afp_server_info info = {.uams =
                                        list_of((const char *const[LISTED]){"Kerberos", "Recon1"})};
     const struct uam *chosen;
-    assert_false(uam_choose(&chosen, &info, &error));
+    assert_false(login_method_choose(&chosen, &info, &error));
     check_error(&error, ERROR_LIMIT, "the server takes Kerberos, Recon1;");
     check_error(&error, ERROR_LIMIT,
                 "this program has SRP, DHX2, DHCAST128, 2-Way Randnum exchange, Randnum exchange, "
                 "Cleartxt Passwrd;");
     info.uams.count = 0;
-    assert_false(uam_choose(&chosen, &info, &error));
+    assert_false(login_method_choose(&chosen, &info, &error));
     check_error(&error, ERROR_LIMIT, "the server takes none;");
 }
 
@@ -75,7 +76,7 @@ static void control_characters_in_names(void **state)
     struct afp_server_info info = {
         .uams = list_of((const char *const[LISTED]){"A\nB\x1b[2J", "C\x7f\xc3\xa4\t"})};
     const struct uam *chosen;
-    assert_false(uam_choose(&chosen, &info, &error));
+    assert_false(login_method_choose(&chosen, &info, &error));
     check_error(&error, ERROR_LIMIT, "the server takes A?B?[2J, C?\xc3\xa4?;");
     error_prefix(&error, "a\rb");
     check_error(&error, ERROR_LIMIT, "a?b: no login method");
@@ -94,7 +95,7 @@ static void long_lists(void **state)
         info.uams.items[i] = (struct span){name, sizeof name};
     }
     const struct uam *chosen;
-    assert_false(uam_choose(&chosen, &info, &error));
+    assert_false(login_method_choose(&chosen, &info, &error));
     check_error(&error, ERROR_LIMIT, "xxxx");
 }
 
@@ -125,10 +126,10 @@ static void names_as_the_server_lists_them(void **state)
     (void)state;
     struct afp_server_info info = {
         .uams = list_of((const char *const[LISTED]){"dhx2", "2-WAY RANDNUM", "RandNum Exchange"})};
-    assert_true(span_is(uam_listed_name(&uam_dhx2, &info), "dhx2"));
-    assert_true(span_is(uam_listed_name(&uam_two_way, &info), "2-WAY RANDNUM"));
-    assert_true(span_is(uam_listed_name(&uam_randnum, &info), "RandNum Exchange"));
-    assert_true(span_is(uam_listed_name(&uam_srp, &info), "SRP"));
+    assert_true(span_is(login_method_name(&uam_dhx2, &info), "dhx2"));
+    assert_true(span_is(login_method_name(&uam_two_way, &info), "2-WAY RANDNUM"));
+    assert_true(span_is(login_method_name(&uam_randnum, &info), "RandNum Exchange"));
+    assert_true(span_is(login_method_name(&uam_srp, &info), "SRP"));
 }
 
 /* ---- The server's passwords ---- */

@@ -1,7 +1,7 @@
 /* tools/words: split as a shell does, and quoted so that it comes back. */
 #include "unit.h"
 
-#include "tools/words.h"
+#include "cli/words.h"
 
 static const struct {
     const char *text;

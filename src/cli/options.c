@@ -1,0 +1,201 @@
+#include "cli/options.h"
+
+#include "base/units.h"
+#include "version.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#define ROW_LIMIT 64
+
+enum { CODE_HELP = 1000, CODE_VERSION, CODE_ROW };
+
+static bool optional_argument_of(const struct option_row *row)
+{
+    return row->argument != NULL && row->argument[0] == '[';
+}
+
+/* getopt's two descriptions, made from the table. Each long option has a code of its own. */
+struct getopt_tables {
+    char letters[ROW_LIMIT * 3 + 2];
+    struct option names[ROW_LIMIT + 3];
+};
+
+static void make_tables(const struct option_program *program, struct getopt_tables *tables)
+{
+    char *letter = tables->letters;
+    *letter++ = ':'; /* a missing argument is told apart from an unknown option */
+    size_t count = 0;
+    for (size_t i = 0; i < program->count && i < ROW_LIMIT; i++) {
+        const struct option_row *row = &program->rows[i];
+        if (row->letter != 0) {
+            *letter++ = (char)row->letter;
+            if (row->argument != NULL) {
+                *letter++ = ':';
+            }
+        }
+        if (row->name != NULL) {
+            int has = row->argument == NULL       ? no_argument
+                      : optional_argument_of(row) ? optional_argument
+                                                  : required_argument;
+            tables->names[count++] = (struct option){row->name, has, NULL, CODE_ROW + (int)i};
+        }
+    }
+    *letter = '\0';
+    tables->names[count++] = (struct option){"help", no_argument, NULL, CODE_HELP};
+    tables->names[count++] = (struct option){"version", no_argument, NULL, CODE_VERSION};
+    tables->names[count] = (struct option){0};
+}
+
+static const struct option_row *find_row(const struct option_program *program, int code)
+{
+    if (code >= CODE_ROW && (size_t)(code - CODE_ROW) < program->count) {
+        return &program->rows[code - CODE_ROW];
+    }
+    for (size_t i = 0; i < program->count; i++) {
+        if (program->rows[i].letter == code) {
+            return &program->rows[i];
+        }
+    }
+    return NULL;
+}
+
+static bool apply(const struct option_row *row, const char *value, void *settings,
+                  struct error *error)
+{
+    char what[48];
+    void *field = (char *)settings + row->offset;
+    uint64_t number;
+    if (row->letter != 0) {
+        snprintf(what, sizeof what, "-%c", row->letter);
+    } else {
+        snprintf(what, sizeof what, "--%s", row->name);
+    }
+    switch (row->kind) {
+    case OPTION_FLAG:
+        *(bool *)field = true;
+        return true;
+    case OPTION_TEXT:
+        *(const char **)field = value;
+        return true;
+    case OPTION_NUMBER:
+        if (!parse_unsigned(value, what, row->minimum, row->maximum, &number, error)) {
+            return false;
+        }
+        *(uint32_t *)field = (uint32_t)number;
+        return true;
+    case OPTION_SIZE:
+        return parse_size(value, what, row->unit, row->minimum, row->maximum, field, error);
+    case OPTION_CALL:
+        return row->call(settings, row, value, error);
+    }
+    return false;
+}
+
+static void print_row(const struct option_row *row)
+{
+    char left[64];
+    char letter[8] = "    ";
+    const char *argument = row->argument != NULL ? row->argument : "";
+    bool optional = optional_argument_of(row);
+    if (row->letter != 0) {
+        snprintf(letter, sizeof letter, "-%c%s", row->letter, row->name != NULL ? ", " : "");
+    }
+    snprintf(left, sizeof left, "  %s%s%s%s%s", letter, row->name != NULL ? "--" : "",
+             row->name != NULL ? row->name : "", argument[0] == '\0' || optional ? "" : " ",
+             argument);
+    printf("%-32s %s\n", left, row->help);
+}
+
+static bool print_help(const struct option_program *program)
+{
+    printf("%s - %s\n\nUsage: %s %s\n\n", program->name, program->purpose, program->name,
+           program->usage);
+    for (size_t i = 0; i < program->count; i++) {
+        print_row(&program->rows[i]);
+    }
+    print_row(&(struct option_row){.name = "help", .help = "print this and exit"});
+    print_row(&(struct option_row){.name = "version", .help = "print the version and exit"});
+    if (program->closing != NULL) {
+        printf("\n%s", program->closing);
+    }
+    return true;
+}
+
+static bool bad_option(const struct option_program *program, int code, char **argv,
+                       struct error *error)
+{
+    char what[80];
+    if (optopt != 0 && optopt < CODE_HELP) {
+        snprintf(what, sizeof what, "-%c", optopt);
+    } else {
+        /* Without its value, which may be a password. */
+        const char *word = argv[optind - 1];
+        snprintf(what, sizeof what, "%.*s", (int)strcspn(word, "="), word);
+    }
+    return error_set(error, ERROR_USAGE, 0, "%s %s; see %s --help",
+                     code == ':' ? "no value for" : "unknown or ambiguous option", what,
+                     program->name);
+}
+
+static bool take_words(const struct option_program *program, char **words, size_t count,
+                       void *settings, struct error *error)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (program->word == NULL) {
+            return error_set(error, ERROR_USAGE, 0, "stray word '%s'; see %s --help", words[i],
+                             program->name);
+        }
+        if (!program->word(settings, words[i], error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool options_parse(const struct option_program *program, int argc, char **argv, void *settings,
+                   enum options_outcome *outcome, struct error *error)
+{
+    struct getopt_tables tables;
+    make_tables(program, &tables);
+    opterr = 0;
+    optind = 0; /* getopt starts afresh, also after an error within "-abc" */
+    *outcome = OPTIONS_RUN;
+    for (;;) {
+        int code = getopt_long(argc, argv, tables.letters, tables.names, NULL);
+        if (code == -1) {
+            break;
+        }
+        if (code == CODE_HELP || code == CODE_VERSION) {
+            *outcome = OPTIONS_PRINTED;
+            if (code == CODE_HELP) {
+                print_help(program);
+            } else {
+                printf("%s (afpbench) %s\n", program->name, AFPBENCH_VERSION);
+            }
+            return fflush(stdout) == 0 || error_set_errno(error, errno, "cannot write to stdout");
+        }
+        const struct option_row *row = find_row(program, code);
+        if (row == NULL) {
+            return bad_option(program, code, argv, error);
+        }
+        if (!apply(row, optarg, settings, error)) {
+            return false;
+        }
+    }
+    return take_words(program, argv + optind, (size_t)(argc - optind), settings, error);
+}
+
+int options_report(const struct option_program *program, const struct error *error,
+                   enum exit_status otherwise)
+{
+    fprintf(stderr, "%s: %s\n", program->name, error->message);
+    return error_exit_status(error, otherwise);
+}
+
+void options_wipe(char *argument)
+{
+    explicit_bzero(argument, strlen(argument));
+}

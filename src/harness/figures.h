@@ -1,0 +1,69 @@
+/*
+ * figures.h - what the counts of a run over a shaped link mean, and whether they can be true.
+ * Pure.
+ */
+#ifndef AFPBENCH_HARNESS_FIGURES_H
+#define AFPBENCH_HARNESS_FIGURES_H
+
+#include "harness/result.h"
+
+/* The shortest time that a run can take on its link: round trips × RTT, and the bytes of the busier
+ * direction as the line carries them ÷ rate. The larger of the two; their sum where each request
+ * waits for the answer to the one before. RTT is twice the delay less the jitter. 0 on a link
+ * without a shape. */
+uint64_t harness_bound_ns(const struct harness_run *run, const struct link_config *link);
+
+/* The measured runs of a test on one size, together. */
+struct harness_figures {
+    size_t runs;
+    uint64_t bytes, requests[REQUEST_KINDS], all_requests, runts;
+    double mean_ns, bound_ns; /* of a run */
+    struct harness_traffic traffic;
+    uint32_t segment_bytes; /* MSS; what the MTU takes where no connection was seen */
+    /* Ways that carry the data: a Read to the client, a Write to the server, a Copy both. */
+    bool carries[LINK_WAYS];
+    bool kinds_known;
+    double short_per_request; /* short segments on these ways; −1: unknown, or no request */
+    double fill; /* payload ÷ (data segments × MSS) on these ways; −1: no segment */
+    double data_packet_bytes; /* mean size of packets with data there, with the Ethernet header */
+    double packet_bytes;      /* mean size of all packets, both ways */
+    double ack_share;         /* pure ACKs of all packets, both ways; −1: unknown */
+    /* What the sending end's TCP waited for; both ends of a Copy. */
+    uint64_t busy_us, receive_window_us, send_buffer_us;
+    double goodput; /* bits per second */
+    double share;   /* goodput ÷ what the link can carry; −1 without a shape */
+};
+
+void harness_figures(const struct harness_result *result, const struct harness_case *harness_case,
+                     struct harness_figures *figures);
+
+/* Adds the faults that the counts of a size show: a time below the bound, a rate above what the
+ * link carries, drops that nobody asked for. */
+bool harness_judge_size(struct harness_result *result, const struct harness_size *size,
+                        struct error *error);
+
+/* All sizes, the test program from start to end. */
+void harness_totals(const struct harness_result *result, struct harness_traffic *totals);
+
+/* MSS of the sizes' connections; 0: none was seen. */
+uint32_t harness_segment_bytes(const struct harness_result *result);
+
+/* "true", "machine too slow", "false"; by enum calibration_verdict. */
+extern const char *const harness_verdict_names[];
+
+/* "10gbit", or "10gbit (machine: 7.9)" where the machine does not keep it: the payload rate of the
+ * slower direction in the same unit, with two decimals of rates below ten. */
+#define HARNESS_LABEL_LENGTH 80
+const char *harness_rate_label(const struct harness_result *result,
+                               char label[HARNESS_LABEL_LENGTH]);
+
+/* " INVALID" and " INCOMPLETE" where they are true, else "": behind a run's name. */
+const char *harness_flags(const struct harness_result *result);
+
+/* Whether packets were told apart by kind: a back end without a shape only counts them. */
+bool harness_kinds_known(const struct packet_counts *counts);
+
+/* Mean bytes of a packet; 0 without packets. */
+double harness_mean_bytes(const struct packet_counts *counts);
+
+#endif

@@ -1,0 +1,277 @@
+#include "harness/files.h"
+
+#include "base/memory.h"
+#include "cli/gnuplot.h"
+#include "harness/write_csv.h"
+#include "harness/write_json.h"
+#include "harness/write_net.h"
+#include "report/json_build.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TEXT_LIMIT ((size_t)256 << 20)
+
+/* What a writer needs. */
+struct content {
+    const struct harness_result *result;
+    const char *messages;
+};
+
+/* ---- The files ---- */
+
+static bool write_csv(FILE *out, const void *context, struct error *error)
+{
+    const struct content *content = context;
+    const struct harness_result *result = content->result;
+    const char **fragments = memory_allocate(result->size_count + 1, sizeof *fragments);
+    if (fragments == NULL) {
+        return memory_error(error, "for the CSV");
+    }
+    for (size_t i = 0; i < result->size_count; i++) {
+        fragments[i] = result->sizes[i].csv;
+    }
+    bool ok = harness_write_csv(out, fragments, result->size_count, error);
+    memory_release(fragments);
+    return ok;
+}
+
+static bool write_messages(FILE *out, const void *context, struct error *error)
+{
+    const struct content *content = context;
+    (void)error;
+    fputs(content->messages != NULL ? content->messages : "", out);
+    return true;
+}
+
+static bool write_net_csv(FILE *out, const void *context, struct error *error)
+{
+    const struct content *content = context;
+    (void)error;
+    harness_write_net_csv(out, content->result);
+    return true;
+}
+
+static bool write_net_text(FILE *out, const void *context, struct error *error)
+{
+    const struct content *content = context;
+    (void)error;
+    harness_write_net_text(out, content->result);
+    return true;
+}
+
+static bool write_json(FILE *out, const void *context, struct error *error)
+{
+    const struct content *content = context;
+    json_t *document = harness_json(content->result, error);
+    if (document == NULL) {
+        return error->domain == ERROR_NONE;
+    }
+    char name[HARNESS_TEXT_LENGTH + 8];
+    snprintf(name, sizeof name, "%s.json", content->result->name);
+    bool ok = json_write(document, out, name, error);
+    json_decref(document);
+    return ok;
+}
+
+/* A size of which the test program wrote a document. */
+static bool has_document(const struct content *content)
+{
+    for (size_t i = 0; i < content->result->size_count; i++) {
+        if (content->result->sizes[i].json != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Drawn later, when all is taken down. */
+static bool never(const struct content *content)
+{
+    (void)content;
+    return false;
+}
+
+static const struct {
+    const char *suffix;
+    bool (*write)(FILE *out, const void *context, struct error *error);
+    bool (*wanted)(const struct content *content); /* NULL: always */
+} files[] = {
+    {".csv", write_csv, NULL},
+    {"-stderr.log", write_messages, NULL},
+    {"-net.csv", write_net_csv, NULL},
+    {"-net.txt", write_net_text, NULL},
+    {".json", write_json, has_document},
+    {PLOTTING_SCRIPT_SUFFIX, NULL, never},
+    {PLOTTING_PICTURE_SUFFIX, NULL, never},
+};
+#define FILE_COUNT (sizeof files / sizeof files[0])
+
+bool harness_file_path(const char *directory, const char *name, const char *suffix,
+                       char path[HARNESS_PATH_LENGTH], struct error *error)
+{
+    int length = snprintf(path, HARNESS_PATH_LENGTH, "%s/%s%s", directory, name, suffix);
+    return (length > 0 && length < HARNESS_PATH_LENGTH) ||
+           error_set(error, ERROR_USAGE, 0, "OUTDIR '%.80s…' is too long", directory);
+}
+
+/* ---- Before anything runs ---- */
+
+/* As mkdir -p does. */
+static bool make_directories(const char *directory, struct error *error)
+{
+    char path[HARNESS_PATH_LENGTH];
+    if (!harness_file_path(directory, "", "", path, error)) {
+        return false;
+    }
+    for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        if (mkdir(path, 0777) < 0 && errno != EEXIST) {
+            return error_set_errno(error, errno, "cannot make OUTDIR '%s'", path);
+        }
+        *slash = '/';
+    }
+    return true;
+}
+
+static bool check_free(const char *directory, const char *name, struct error *error)
+{
+    for (size_t i = 0; i < FILE_COUNT; i++) {
+        char path[HARNESS_PATH_LENGTH];
+        struct stat status;
+        if (!harness_file_path(directory, name, files[i].suffix, path, error)) {
+            return false;
+        }
+        if (lstat(path, &status) == 0) {
+            return error_set(error, ERROR_USAGE, 0,
+                             "'%s' is there: --force overwrites it, or give another OUTDIR", path);
+        }
+    }
+    return true;
+}
+
+bool harness_files_prepare(const char *directory, const struct harness_plan *plan, bool force,
+                           struct error *error)
+{
+    for (size_t i = 0; !force && i < plan->count; i++) {
+        if (!check_free(directory, plan->runs[i].name, error)) {
+            return false;
+        }
+    }
+    if (!make_directories(directory, error)) {
+        return false;
+    }
+    char inside[HARNESS_PATH_LENGTH]; /* DIR/: of a file, even an executable one, it fails */
+    return harness_file_path(directory, "", "", inside, error) &&
+           (access(inside, W_OK | X_OK) == 0 ||
+            error_set_errno(error, errno, "cannot write into OUTDIR '%s'", directory));
+}
+
+/* ---- The test program's own files ---- */
+
+bool harness_fragment_path(const char *directory, const char *name, char path[HARNESS_PATH_LENGTH],
+                           struct error *error)
+{
+    return harness_file_path(directory, name, ".json.size", path, error);
+}
+
+void harness_fragment_remove(const char *path)
+{
+    static const char *const suffixes[] = {"", ".part", ".part.new"};
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
+        char whole[HARNESS_PATH_LENGTH + 16];
+        snprintf(whole, sizeof whole, "%s%s", path, suffixes[i]);
+        unlink(whole);
+    }
+}
+
+char *harness_read_file(int file, const char *name, struct error *error)
+{
+    struct stat status;
+    if (fstat(file, &status) < 0) {
+        error_set_errno(error, errno, "cannot read %s", name);
+        return NULL;
+    }
+    size_t size = (size_t)status.st_size;
+    char *text = size <= TEXT_LIMIT ? memory_allocate(size + 1, 1) : NULL;
+    if (text == NULL) {
+        error_set(error, ERROR_LIMIT, 0, "%s is too large: %zu bytes", name, size);
+        return NULL;
+    }
+    size_t done = 0;
+    while (done < size) {
+        ssize_t got = pread(file, text + done, size - done, (off_t)done);
+        if (got < 0 && errno == EINTR) {
+            continue;
+        }
+        if (got <= 0) {
+            break;
+        }
+        done += (size_t)got;
+    }
+    text[done] = '\0';
+    return text;
+}
+
+/* ---- Afterwards ---- */
+
+bool harness_file_write(const char *directory, const char *name, const char *suffix,
+                        bool (*write)(FILE *out, const void *context, struct error *error),
+                        const void *context, struct error *error)
+{
+    char path[HARNESS_PATH_LENGTH];
+    char part[HARNESS_PATH_LENGTH + 8];
+    if (!harness_file_path(directory, name, suffix, path, error)) {
+        return false;
+    }
+    snprintf(part, sizeof part, "%s.part", path);
+    FILE *out = fopen(part, "we");
+    if (out == NULL) {
+        return error_set_errno(error, errno, "cannot write '%s'", part);
+    }
+    bool ok = write(out, context, error);
+    bool bad = ferror(out) != 0;
+    if (ok && (fflush(out) != 0 || bad)) {
+        ok = error_set_errno(error, errno, "cannot write '%s'", part);
+    }
+    if (fclose(out) != 0 && ok) {
+        ok = error_set_errno(error, errno, "cannot write '%s'", part);
+    }
+    if (ok && rename(part, path) < 0) {
+        ok = error_set_errno(error, errno, "cannot rename '%s'", part);
+    }
+    if (!ok) {
+        unlink(part);
+    }
+    return ok;
+}
+
+static bool write_one(const char *directory, size_t index, const struct content *content,
+                      struct error *error)
+{
+    char path[HARNESS_PATH_LENGTH];
+    const char *name = content->result->name;
+    if (files[index].wanted == NULL || files[index].wanted(content)) {
+        return harness_file_write(directory, name, files[index].suffix, files[index].write, content,
+                                  error);
+    }
+    if (harness_file_path(directory, name, files[index].suffix, path, error)) {
+        unlink(path); /* of an earlier run, with --force: it must not pass for this one's */
+        return true;
+    }
+    return false;
+}
+
+bool harness_files_write(const char *directory, const struct harness_result *result,
+                         const char *messages, struct error *error)
+{
+    struct content content = {result, messages};
+    bool ok = true;
+    for (size_t i = 0; i < FILE_COUNT; i++) {
+        struct error later;
+        ok = write_one(directory, i, &content, ok ? error : &later) && ok;
+    }
+    return ok;
+}

@@ -1,0 +1,45 @@
+/*
+ * files.h - the result files of a run: which there are, whether they may be written, and
+ * writing them, each under a temporary name and then renamed.
+ *
+ * To add a file: a row in the table of files.c.
+ */
+#ifndef AFPBENCH_HARNESS_FILES_H
+#define AFPBENCH_HARNESS_FILES_H
+
+#include "harness/plan.h"
+#include "harness/result.h"
+
+#include <stdio.h>
+
+#define HARNESS_PATH_LENGTH 4096
+
+/* Makes the directory and sees that it can be written. ERROR_USAGE if a result of the plan is there
+ * already, unless `force`; nothing has been changed then. */
+bool harness_files_prepare(const char *directory, const struct harness_plan *plan, bool force,
+                           struct error *error);
+
+/* Where the test program puts its document for a size, for a while. */
+bool harness_fragment_path(const char *directory, const char *name, char path[HARNESS_PATH_LENGTH],
+                           struct error *error);
+void harness_fragment_remove(const char *path);
+
+/* The text of a file, ended; NULL with an error. */
+char *harness_read_file(int file, const char *name, struct error *error);
+
+/* DIRECTORY/NAMESUFFIX. */
+bool harness_file_path(const char *directory, const char *name, const char *suffix,
+                       char path[HARNESS_PATH_LENGTH], struct error *error);
+
+/* Writes one file through a writer, under a temporary name; an earlier one stays after a failure.
+ */
+bool harness_file_write(const char *directory, const char *name, const char *suffix,
+                        bool (*write)(FILE *out, const void *context, struct error *error),
+                        const void *context, struct error *error);
+
+/* All files of a run but the picture and its script (plot.h); earlier ones of these are
+ * removed. `messages` is what the test program wrote on stderr. */
+bool harness_files_write(const char *directory, const struct harness_result *result,
+                         const char *messages, struct error *error);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * plan.h - what afp_perftest is going to do: one run for each combination of the listed
+ * values, its name, its commands and how long it may take. Pure but for printing.
+ */
+#ifndef AFPBENCH_HARNESS_PLAN_H
+#define AFPBENCH_HARNESS_PLAN_H
+
+#include "harness/settings.h"
+
+#define PLAN_NAME_LENGTH 160
+#define PLAN_RUN_LIMIT   1024
+
+struct harness_planned_run {
+    char name[PLAN_NAME_LENGTH]; /* SUITE-RATE-DELAY, then every other swept key */
+    const struct harness_value *values[HARNESS_AXES];
+};
+
+struct harness_plan {
+    struct harness_planned_run *runs;
+    size_t count;
+};
+
+/* Points into the settings. ERROR_USAGE for more than PLAN_RUN_LIMIT combinations. */
+bool harness_plan_make(struct harness_plan *plan, const struct harness_settings *settings,
+                       struct error *error);
+void harness_plan_release(struct harness_plan *plan);
+
+/* The shape that a run asks for; `seed` stays 0. */
+struct link_config harness_link_config(const struct harness_settings *settings,
+                                       const struct harness_planned_run *run);
+
+/* What is only known when the server runs, or as words in a dry run. */
+struct harness_place {
+    const char *tool, *port, *volume;
+    const char *mark_fd;   /* NULL: the test program knows no marks and writes no document */
+    const char *json_path; /* with mark_fd */
+};
+
+/* The command line for one size; numbers are kept in it. */
+struct harness_command {
+    const char *words[WORD_LIMIT + 40];
+    size_t count; /* words[count] is NULL */
+    char size[24], iterations[12], warmups[12];
+    char tests[64];
+};
+
+void harness_command_make(struct harness_command *command, const struct harness_settings *settings,
+                          const struct harness_planned_run *run, uint64_t size_bytes,
+                          const struct harness_place *place);
+
+/* At least so long: lower bounds, login, and the waits for a still link; of one size, and of all
+ * with what comes before them. */
+uint64_t harness_estimate_size_ns(const struct harness_settings *settings,
+                                  const struct harness_planned_run *run, uint64_t size_bytes);
+uint64_t harness_estimate_ns(const struct harness_settings *settings,
+                             const struct harness_planned_run *run);
+
+/* Runs, commands, time: for --dry-run. */
+void harness_plan_print(FILE *out, const struct harness_plan *plan,
+                        const struct harness_settings *settings, const struct harness_place *place);
+
+#endif

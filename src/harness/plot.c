@@ -1,0 +1,144 @@
+#include "harness/plot.h"
+
+#include "cli/gnuplot.h"
+#include "harness/figures.h"
+#include "harness/files.h"
+#include "report/plot_speedtest.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LINE_LENGTH 400
+
+/* A script's texts and what it shows. */
+struct drawing {
+    char title[LINE_LENGTH], conditions[LINE_LENGTH], picture[HARNESS_TEXT_LENGTH + 8];
+    struct plot_lines lines;
+    struct plot_speedtest plot;
+};
+
+/* ---- Texts ---- */
+
+static void append(char text[LINE_LENGTH], const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void append(char text[LINE_LENGTH], const char *format, ...)
+{
+    size_t length = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + length, LINE_LENGTH - length, format, arguments);
+    va_end(arguments);
+}
+
+/* "AFP3.4" is 3.4 behind "AFP: ". */
+static const char *version_number(const char *version)
+{
+    bool bare = strncmp(version, "AFP", 3) == 0 && version[3] >= '0' && version[3] <= '9';
+    return bare ? version + 3 : version;
+}
+
+static void write_title(char text[LINE_LENGTH], const struct harness_result *result)
+{
+    char label[HARNESS_LABEL_LENGTH];
+    append(text, "AFP throughput against file size: %s over ", result->server);
+    if (result->shaped) {
+        append(text, "%s, %s one way, MTU %" PRIu32, harness_rate_label(result, label),
+               result->delay, result->link.mtu);
+    } else {
+        append(text, "a link without a shape, MTU %" PRIu32, result->link.mtu);
+    }
+    append(text, "%s", harness_flags(result));
+}
+
+/* What makes it comparable; what was left at its default is left out at the end. */
+static void write_conditions(char text[LINE_LENGTH], const struct harness_result *result,
+                             const char *version)
+{
+    char label[HARNESS_LABEL_LENGTH];
+    char kib[PLOT_SIZE_LENGTH];
+    append(text, "Iterations: %" PRIu32 " +%" PRIu32 " warmup · Ops: %s", result->iterations,
+           result->warmups, result->tests);
+    if (version != NULL) {
+        append(text, " · AFP: %s", version_number(version));
+    }
+    if (result->quantum_offered_bytes > 0) {
+        append(text, " · Quantum: %s KiB", plot_kib(result->quantum_offered_bytes, kib));
+    }
+    if (result->shaped) {
+        append(text, " · Rate: %s · Delay: %s", harness_rate_label(result, label), result->delay);
+    }
+    if (result->outstanding > 1) {
+        append(text, " · Outstanding: %" PRIu32, result->outstanding);
+    }
+    if (result->read_ahead_asked > 0) {
+        append(text, " · Read-ahead: %" PRIu32, result->read_ahead_asked);
+    }
+    if (strcmp(result->jitter, "0") != 0) {
+        append(text, " · Jitter: %s", result->jitter);
+    }
+    if (strcmp(result->loss, "0") != 0) {
+        append(text, " · Loss: %s", result->loss);
+    }
+}
+
+/* ---- Files ---- */
+
+static bool read_back(const char *directory, const struct harness_result *result,
+                      struct stored_result *stored, struct error *error)
+{
+    const char *suffix = ".csv";
+    char path[HARNESS_PATH_LENGTH];
+    for (size_t i = 0; i < result->size_count; i++) {
+        suffix = result->sizes[i].json != NULL ? ".json" : suffix;
+    }
+    return harness_file_path(directory, result->name, suffix, path, error) &&
+           read_result_file(path, stored, error);
+}
+
+static bool write_script(FILE *out, const void *context, struct error *error)
+{
+    const struct drawing *drawing = context;
+    (void)error;
+    plot_speedtest_write(out, &drawing->plot);
+    return true;
+}
+
+static bool write_plot(struct drawing *drawing, const char *directory,
+                       const struct harness_result *result, struct error *error)
+{
+    drawing->plot = (struct plot_speedtest){.picture = drawing->picture,
+                                            .title = drawing->title,
+                                            .conditions = drawing->conditions,
+                                            .quantum_bytes = result->quantum_offered_bytes,
+                                            .lines = &drawing->lines};
+    write_title(drawing->title, result);
+    snprintf(drawing->picture, sizeof drawing->picture, "%s" PLOTTING_PICTURE_SUFFIX, result->name);
+    return harness_file_write(directory, result->name, PLOTTING_SCRIPT_SUFFIX, write_script,
+                              drawing, error);
+}
+
+bool harness_draw(const char *directory, struct harness_result *result, const char *gnuplot,
+                  const struct interrupt *interrupt, struct error *error)
+{
+    struct drawing drawing = {.lines = {.count = 0}};
+    struct stored_result stored = {.case_count = 0};
+    if (result->size_count == 0 || !result->sizes[0].complete) {
+        return true;
+    }
+    bool ok = read_back(directory, result, &stored, error) &&
+              plot_lines_read(&drawing.lines, &stored, error);
+    if (ok && drawing.lines.count > 0) {
+        write_conditions(drawing.conditions, result, stored.conditions[STORED_AFP_VERSION]);
+        ok = write_plot(&drawing, directory, result, error);
+        if (ok && gnuplot != NULL) {
+            ok = plotting_draw(gnuplot, directory, result->name, interrupt, error);
+            result->drawn = ok;
+        }
+    }
+    plot_lines_release(&drawing.lines);
+    stored_result_release(&stored);
+    return ok;
+}

@@ -1,0 +1,121 @@
+/*
+ * result.h - what one configuration of afp_perftest measured: data only.
+ *
+ * The harness fills a `struct harness_result`; tables, CSV, text and JSON each read it and nothing
+ * else. Times are nanoseconds, sizes bytes. A result owns its sizes, cases, runs and the test
+ * program's outputs; other strings are borrowed. One thread.
+ */
+#ifndef AFPBENCH_HARNESS_RESULT_H
+#define AFPBENCH_HARNESS_RESULT_H
+
+#include "netlab/calibration.h"
+#include "netlab/lab.h"
+#include "netlab/link.h"
+#include "result/result.h"
+
+#define HARNESS_TEXT_LENGTH 200
+#define HARNESS_TEST_LENGTH 24
+
+/* What one end's TCP did, all connections to the server's port together. */
+struct harness_end {
+    uint32_t connections;
+    uint64_t bytes_sent, segments_out, data_segments_out, retransmits;
+    /* What it waited for while it had something to send. */
+    uint64_t busy_us, receive_window_us, send_buffer_us;
+    uint32_t segment_bytes;  /* MSS at the end of the time */
+    struct tcp_snapshot tcp; /* of the first connection, then */
+};
+
+/* What happened between two moments at which the link was still. */
+struct harness_traffic {
+    struct packet_counts ways[LINK_WAYS];
+    uint64_t lost[LINK_WAYS], dropped[LINK_WAYS];
+    uint64_t segments_out[LAB_SIDES]; /* OutSegs of each side's namespace */
+    struct harness_end ends[LAB_SIDES];
+};
+
+void harness_traffic_add(struct harness_traffic *sum, const struct harness_traffic *more);
+
+/* A run as the marks of the test program tell it (doc/formats.md), and what crossed meanwhile. */
+struct harness_run {
+    uint32_t number;
+    bool warmup;
+    uint64_t bytes, requests[REQUEST_KINDS], runts, round_trips, duration_ns;
+    struct harness_traffic traffic;
+};
+
+/* A test on one size. */
+struct harness_case {
+    char test[HARNESS_TEST_LENGTH];
+    struct harness_run *runs; /* warm-ups first */
+    size_t count;
+};
+
+/* One invocation of the test program. */
+struct harness_size {
+    uint64_t size_bytes;
+    bool complete;
+    struct harness_traffic
+        whole;                  /* from before its start to after its end: login, fills, warm-ups */
+    struct harness_case *cases; /* none if the test program knows no marks */
+    size_t case_count;
+    char *csv;  /* its standard output; NULL: none */
+    char *json; /* its document; NULL: none */
+};
+
+struct harness_result {
+    char name[HARNESS_TEXT_LENGTH]; /* of the run and its files */
+    /* Asked for; texts as they were typed. */
+    const char *suite, *rate, *delay, *tests;
+    const char *jitter, *loss;
+    uint32_t quantum_asked_bytes, read_ahead_asked; /* 0: the server's */
+    uint32_t outstanding, iterations, warmups;
+    const char *congestion_control; /* NULL: the kernel's */
+    const char *extra_flags;        /* of the test program; NULL: none */
+    char started[32];               /* UTC, ISO 8601 */
+    const char *const *arguments;   /* of the command line */
+    size_t argument_count;
+    /* What it ran on. */
+    struct link_config link;
+    const char *backend; /* its name */
+    bool backend_chosen; /* by LINK=auto */
+    bool shaped;         /* by rate and delay; false: as fast as it goes */
+    char link_conditions[HARNESS_TEXT_LENGTH];
+    struct lab_settings settings[LAB_SIDES];
+    bool calibrated;
+    struct calibration calibration;
+    enum calibration_verdict verdict;
+    bool has_lateness; /* how late the back end sent packets */
+    uint64_t lateness_median_ns, lateness_p99_ns, lateness_maximum_ns;
+    const char *server; /* the kind */
+    bool server_chosen; /* by SERVER=auto */
+    char server_how[HARNESS_TEXT_LENGTH], server_version[HARNESS_TEXT_LENGTH];
+    uint32_t quantum_offered_bytes; /* read back; 0: unknown */
+    const char *tool;
+    bool tool_marks; /* it tells of its runs */
+    /* What came of it. */
+    struct harness_size *sizes; /* in sweep order; those that were begun */
+    size_t size_count;
+    bool complete;
+    char failure[400]; /* empty: none */
+    char **faults;     /* why the figures are invalid, a line each */
+    size_t fault_count;
+    bool drawn; /* there is a picture of it */
+};
+
+/* Adds the next size, with nothing in it; a pointer that holds until the next one is added. */
+struct harness_size *harness_result_add_size(struct harness_result *result, uint64_t size_bytes,
+                                             struct error *error);
+
+/* Adds a run to the case of this test, which is made when it is new. */
+struct harness_run *harness_size_add_run(struct harness_size *size, const char *test,
+                                         struct error *error);
+
+/* A reason why the result must not be believed; a limited number is kept, all are counted. */
+#define HARNESS_FAULT_LIMIT 100
+bool harness_result_add_fault(struct harness_result *result, struct error *error,
+                              const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+void harness_result_release(struct harness_result *result);
+
+#endif

@@ -1,0 +1,533 @@
+#include "harness/settings.h"
+
+#include "base/memory.h"
+#include "base/units.h"
+#include "dsi/session.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY_LIMIT    40
+#define OPTION_LIMIT (KEY_LIMIT + 2)
+#define NAME_LENGTH  32
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+/* ---- Values ---- */
+
+static bool take_text(struct harness_settings *settings, const struct harness_key *key,
+                      const char *text, struct error *error)
+{
+    (void)error;
+    *(const char **)((char *)settings + key->offset) = text[0] != '\0' ? text : NULL;
+    return true;
+}
+
+static bool take_number(struct harness_settings *settings, const struct harness_key *key,
+                        const char *text, struct error *error)
+{
+    uint64_t number;
+    if (!parse_unsigned(text, key->name, key->minimum, key->maximum, &number, error)) {
+        return false;
+    }
+    *(uint32_t *)((char *)settings + key->offset) = (uint32_t)number;
+    return true;
+}
+
+static bool take_flag(struct harness_settings *settings, const struct harness_key *key,
+                      const char *text, struct error *error)
+{
+    uint64_t number;
+    if (!parse_unsigned(text, key->name, 0, 1, &number, error)) {
+        return false;
+    }
+    *(bool *)((char *)settings + key->offset) = number == 1;
+    return true;
+}
+
+static bool parse_item(const struct harness_key *key, const char *item, uint64_t *number,
+                       struct error *error)
+{
+    return key->parse != NULL
+               ? key->parse(item, key->name, number, error)
+               : parse_unsigned(item, key->name, key->minimum, key->maximum, number, error);
+}
+
+static bool is_known(const struct harness_values *values, uint64_t number)
+{
+    for (size_t i = 0; i < values->count; i++) {
+        if (values->items[i].number == number) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Of a key that makes several runs. */
+static bool take_list(struct harness_settings *settings, const struct harness_key *key,
+                      const char *text, struct error *error)
+{
+    struct harness_values *values = (void *)((char *)settings + key->offset);
+    values->count = 0;
+    if (text[0] == '\0') {
+        values->items[values->count++] = (struct harness_value){.number = 0};
+        return true;
+    }
+    while (text != NULL) {
+        struct harness_value value;
+        list_next(&text, value.text);
+        if (!parse_item(key, value.text, &value.number, error)) {
+            return false;
+        }
+        if (values->count == AXIS_VALUE_LIMIT) {
+            return error_set(error, ERROR_USAGE, 0, "%s: more than %d values", key->name,
+                             AXIS_VALUE_LIMIT);
+        }
+        if (is_known(values, value.number)) {
+            return error_set(error, ERROR_USAGE, 0, "%s: '%s' is there twice", key->name,
+                             value.text);
+        }
+        values->items[values->count++] = value;
+    }
+    return true;
+}
+
+static bool parse_quantum(const char *text, const char *key, uint64_t *value, struct error *error)
+{
+    return parse_size(text, key, 1, 1, UINT32_MAX, value, error);
+}
+
+static bool take_jitter(struct harness_settings *settings, const struct harness_key *key,
+                        const char *text, struct error *error)
+{
+    settings->jitter = text;
+    return link_parse_time(text, key->name, &settings->jitter_ns, error);
+}
+
+static bool take_loss(struct harness_settings *settings, const struct harness_key *key,
+                      const char *text, struct error *error)
+{
+    settings->loss = text;
+    return link_parse_loss(text, key->name, &settings->loss_ppm, error);
+}
+
+static bool take_sweep(struct harness_settings *settings, const struct harness_key *key,
+                       const char *text, struct error *error)
+{
+    settings->sweep = text;
+    if (!list_of_sizes(text, key->name, settings->sizes, &settings->size_count, error)) {
+        return false;
+    }
+    for (size_t i = 0; i < settings->size_count; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (settings->sizes[i] == settings->sizes[k]) {
+                return error_set(error, ERROR_USAGE, 0, "%s: %" PRIu64 " bytes are there twice",
+                                 key->name, settings->sizes[i]);
+            }
+        }
+    }
+    return true;
+}
+
+static bool take_operations(struct harness_settings *settings, const struct harness_key *key,
+                            const char *text, struct error *error)
+{
+    settings->operations = text;
+    if (!list_of_tests(text, key->name, settings->tests, &settings->test_count, error)) {
+        return false;
+    }
+    for (size_t i = 0; i < settings->test_count; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (settings->tests[i] == settings->tests[k]) {
+                return error_set(error, ERROR_USAGE, 0, "%s: %s is there twice", key->name,
+                                 settings->tests[i]->name);
+            }
+        }
+    }
+    return true;
+}
+
+static bool take_suite(struct harness_settings *settings, const struct harness_key *key,
+                       const char *text, struct error *error)
+{
+    settings->suite = text;
+    if (strcmp(text, "speed") == 0) {
+        return true;
+    }
+    if (strcmp(text, "lan") == 0 || strcmp(text, "both") == 0) {
+        return error_set(error, ERROR_USAGE, 0, "%s=%s is not available yet: there is speed",
+                         key->name, text);
+    }
+    return error_set(error, ERROR_USAGE, 0, "%s '%s' is none of speed, lan, both", key->name, text);
+}
+
+static bool take_server(struct harness_settings *settings, const struct harness_key *key,
+                        const char *text, struct error *error)
+{
+    settings->server = server_kind_by_name(text);
+    return settings->server != NULL || strcmp(text, "auto") == 0 ||
+           error_set(error, ERROR_USAGE, 0, "%s '%s' is none of auto, netatalk, refserver",
+                     key->name, text);
+}
+
+static bool take_link(struct harness_settings *settings, const struct harness_key *key,
+                      const char *text, struct error *error)
+{
+    settings->link = link_backend_by_name(text);
+    settings->shaped = settings->link != &link_none;
+    if (strcmp(text, "netem") == 0 && settings->link == NULL) {
+        return error_set(error, ERROR_LIMIT, 0,
+                         "%s=netem: this back end is not there yet; %s=emulator keeps the same "
+                         "shapes",
+                         key->name, key->name);
+    }
+    return settings->link != NULL || strcmp(text, "auto") == 0 ||
+           error_set(error, ERROR_USAGE, 0, "%s '%s' is none of auto, netem, emulator, none",
+                     key->name, text);
+}
+
+/* Options of the test program that are set here: given again they would win, and the labels of the
+ * result would not be true. A password would get into the record. */
+static const struct {
+    char letter;
+    const char *name;
+    const char *key; /* that sets it; NULL: none does */
+} own_options[] = {
+    {'z', "sweep", "SWEEP"},    {'d', "size", "SWEEP"},
+    {'f', "tests", "OPS"},      {'n', "iterations", "ITER"},
+    {'W', "warmups", "WARMUP"}, {'r', "requests", "REQUESTS"},
+    {'c', "csv", NULL},         {'h', "host", NULL},
+    {'p', "port", NULL},        {'s', "volume", NULL},
+    {'u', "user", NULL},        {'w', "password", NULL},
+    {'j', "json", NULL},        {'L', "posix", NULL},
+    {'F', "file", NULL},        {'i', "interactive", NULL},
+    {0, "password-file", NULL}, {0, "volume-password", NULL},
+    {0, "refserver", NULL},     {0, "volume-password-file", NULL},
+    {0, "mark-fd", NULL},       {0, "info", NULL},
+    {0, "clean", NULL},
+};
+#define OPTIONS_WITHOUT_VALUE "aceDiLTvVy1234567" /* others may follow in the same word */
+
+/* Letters of "-vn2", or the name of "--iter=2", which may be cut short. */
+static bool has_option(const char *word, char letter, const char *name)
+{
+    if (word[0] != '-' || word[1] == '\0') {
+        return false;
+    }
+    if (word[1] == '-') {
+        size_t length = strcspn(word + 2, "=");
+        return length > 0 && strncmp(name, word + 2, length) == 0;
+    }
+    size_t last = 1 + strspn(word + 1, OPTIONS_WITHOUT_VALUE);
+    return letter != 0 && memchr(word + 1, letter, last) != NULL;
+}
+
+static bool check_flag(const char *word, const struct harness_key *key, struct error *error)
+{
+    for (size_t i = 0; i < COUNT(own_options); i++) {
+        if (has_option(word, own_options[i].letter, own_options[i].name)) {
+            const char *setter = own_options[i].key;
+            return setter != NULL
+                       ? error_set(error, ERROR_USAGE, 0, "%s: --%s is set with %s", key->name,
+                                   own_options[i].name, setter)
+                       : error_set(error, ERROR_USAGE, 0, "%s: --%s is not for this program",
+                                   key->name, own_options[i].name);
+        }
+    }
+    return true;
+}
+
+static bool take_flags(struct harness_settings *settings, const struct harness_key *key,
+                       const char *text, struct error *error)
+{
+    struct words *words = &settings->extra_flags;
+    words_release(words);
+    settings->extra_text = text[0] != '\0' ? text : NULL;
+    bool ok = words_split(words, text, key->name, error);
+    for (size_t i = 0; ok && i < words->count; i++) {
+        ok = check_flag(words->list[i], key, error);
+    }
+    return ok;
+}
+
+static bool take_nothing_yet(struct harness_settings *settings, const struct harness_key *key,
+                             const char *text, struct error *error)
+{
+    (void)settings;
+    return text[0] == '\0' ||
+           error_set(error, ERROR_USAGE, 0, "%s is not available yet", key->name);
+}
+
+/* ---- The table ---- */
+
+#define FIELD(name)  .offset = offsetof(struct harness_settings, name)
+#define TEXT(name)   .take = take_text, FIELD(name)
+#define AXIS(axis)   .take = take_list, FIELD(axes[axis])
+#define RANGE(a, b)  .minimum = (a), .maximum = (b)
+#define NUMBER(name) .take = take_number, FIELD(name)
+
+const struct harness_key harness_keys[] = {
+    {"SUITE", "NAME", "speed", "speed; lan and both come later", take_suite},
+    {"RATE", "LIST", "10gbit", "link rate as tc reads it, of the Ethernet line", AXIS(AXIS_RATE),
+     .parse = link_parse_rate},
+    {"DELAY", "LIST", "2ms", "one-way delay; the round trip is twice this", AXIS(AXIS_DELAY),
+     .parse = link_parse_time},
+    {"MTU", "LIST", "1500", "of both ends", AXIS(AXIS_MTU), RANGE(576, 65535)},
+    {"QUANTUM", "LIST", "", "the server's quantum, bytes or with K, M", AXIS(AXIS_QUANTUM),
+     .parse = parse_quantum},
+    {"READAHEAD", "LIST", "", "afpd's dsireadbuf", AXIS(AXIS_READ_AHEAD), RANGE(1, 65535)},
+    {"REQUESTS", "LIST", "1", "outstanding requests (-r of the test program)", AXIS(AXIS_REQUESTS),
+     RANGE(1, DSI_WINDOW_LIMIT)},
+    {"JITTER", "TIME", "0", "the delay varies evenly by up to this", take_jitter},
+    {"LOSS", "SHARE", "0", "of packets lost each way, such as 0.1%", take_loss},
+    {"ITER", "N", "5", "measured runs of each test and size", NUMBER(iterations),
+     RANGE(1, 1000000)},
+    {"WARMUP", "N", "1", "warm-up runs before them", NUMBER(warmups), RANGE(0, 1000000)},
+    {"SWEEP", "LIST", "ci", "sizes (-z of the test program); ci: 4K to 256M, full: to 512M",
+     take_sweep},
+    {"OPS", "LIST", "Read,Write,Copy", "tests; the data of ServerCopy never cross the link",
+     take_operations},
+    {"SERVER", "NAME", "auto", "netatalk, refserver, or auto: the first that is there",
+     take_server},
+    {"LINK", "NAME", "auto", "emulator, none (as fast as it goes), or auto", take_link},
+    {"CC", "NAME", "", "congestion control of both ends", TEXT(congestion_control)},
+    {"EXTRA_FLAGS", "WORDS", "", "further options of the test program", take_flags},
+    {"OUTDIR", "DIR", "perftest-results", "where the result files go", TEXT(output_directory)},
+    {"AFPD", "FILE", "", "another afpd", TEXT(afpd)},
+    {"NETATALK_ROOT", "DIR", "", "a root directory that has Netatalk", TEXT(netatalk_root)},
+    {"TOOL", "FILE", "", "another test program than our afp_speedtest", TEXT(tool)},
+    {"STRICT", "0|1", "0", "1: a rate that the machine does not keep stops the run", take_flag,
+     FIELD(strict)},
+    {"BASELINE", "DIR", "", "earlier results to compare with; comes later", take_nothing_yet},
+    {"PAIRS", "N", "", "of AB; comes later", take_nothing_yet},
+};
+const size_t harness_key_count = sizeof harness_keys / sizeof harness_keys[0];
+
+const struct option_program harness_program = {
+    .name = "afp_perftest",
+    .purpose = "measure an AFP server over a link of known rate, delay and MTU",
+    .usage = "[KEY=value ...] [--dry-run] [--force]",
+    .closing = "Each option is a key as well: --rate 1gbit, RATE=1gbit as a word, RATE=1gbit in "
+               "the\nenvironment. Words and options go before the environment. Where a LIST has "
+               "several\nvalues of rate, delay, MTU, quantum, read-ahead or requests, every "
+               "combination runs.\n"
+               "Example: afp_perftest RATE=1gbit DELAY=1ms,10ms SWEEP=4k,1M ITER=3\n",
+};
+
+/* ---- From the surroundings to the settings ---- */
+
+/* What was given for each key, before it is read. */
+struct given {
+    struct harness_settings *settings;
+    const char *texts[KEY_LIMIT];
+    enum harness_source sources[KEY_LIMIT];
+    char names[KEY_LIMIT][NAME_LENGTH]; /* of the options */
+    char helps[KEY_LIMIT][160];
+};
+
+/* "NETATALK_ROOT" → "netatalk-root" */
+static void name_option(const char *key, char name[NAME_LENGTH])
+{
+    size_t i = 0;
+    for (; key[i] != '\0' && i < NAME_LENGTH - 1; i++) {
+        name[i] = key[i] == '_' ? '-' : (char)tolower((unsigned char)key[i]);
+    }
+    name[i] = '\0';
+}
+
+static void give(struct given *given, size_t key, const char *text)
+{
+    given->texts[key] = text;
+    given->sources[key] = SOURCE_ARGUMENT;
+}
+
+static bool take_option(void *context, const struct option_row *row, const char *value,
+                        struct error *error)
+{
+    (void)error;
+    give(context, row->offset, value);
+    return true;
+}
+
+static bool take_dry_run(void *context, const struct option_row *row, const char *value,
+                         struct error *error)
+{
+    (void)row;
+    (void)value;
+    (void)error;
+    ((struct given *)context)->settings->dry_run = true;
+    return true;
+}
+
+static bool take_force(void *context, const struct option_row *row, const char *value,
+                       struct error *error)
+{
+    (void)row;
+    (void)value;
+    (void)error;
+    ((struct given *)context)->settings->force = true;
+    return true;
+}
+
+static bool take_word(void *context, const char *word, struct error *error)
+{
+    size_t length = strcspn(word, "=");
+    if (strcmp(word, "AB") == 0) {
+        return error_set(error, ERROR_USAGE, 0, "AB is not available yet");
+    }
+    if (word[length] != '=') {
+        return error_set(error, ERROR_USAGE, 0,
+                         "stray word '%s': expected KEY=value; see %s --help", word,
+                         harness_program.name);
+    }
+    for (size_t i = 0; i < harness_key_count; i++) {
+        const char *name = harness_keys[i].name;
+        if (strlen(name) == length && memcmp(name, word, length) == 0) {
+            give(context, i, word + length + 1);
+            return true;
+        }
+    }
+    return error_set(error, ERROR_USAGE, 0, "unknown key '%.*s'; see %s --help",
+                     (int)(length < 40 ? length : 40), word, harness_program.name);
+}
+
+static void read_environment(struct given *given)
+{
+    for (size_t i = 0; i < harness_key_count; i++) {
+        const char *value = getenv(harness_keys[i].name);
+        given->texts[i] = value != NULL ? value : harness_keys[i].fallback;
+        given->sources[i] = value != NULL ? SOURCE_ENVIRONMENT : SOURCE_DEFAULT;
+    }
+}
+
+static bool read_command_line(struct given *given, int argc, char **argv,
+                              enum options_outcome *outcome, struct error *error)
+{
+    struct option_row rows[OPTION_LIMIT] = {
+        {0, "dry-run", NULL, "print plan, commands and estimated time, and exit", OPTION_CALL,
+         .call = take_dry_run},
+        {0, "force", NULL, "overwrite results that are there", OPTION_CALL, .call = take_force},
+    };
+    size_t count = 2;
+    for (size_t i = 0; i < harness_key_count; i++) {
+        const struct harness_key *key = &harness_keys[i];
+        name_option(key->name, given->names[i]);
+        snprintf(given->helps[i], sizeof given->helps[i], "%s%s%s%s", key->help,
+                 key->fallback[0] != '\0' ? " (default: " : "", key->fallback,
+                 key->fallback[0] != '\0' ? ")" : "");
+        rows[count++] = (struct option_row){.name = given->names[i],
+                                            .argument = key->argument,
+                                            .help = given->helps[i],
+                                            .kind = OPTION_CALL,
+                                            .offset = i,
+                                            .call = take_option};
+    }
+    struct option_program program = harness_program;
+    program.rows = rows;
+    program.count = count;
+    program.word = take_word;
+    return options_parse(&program, argc, argv, given, outcome, error);
+}
+
+static bool was_given(const struct given *given, const char *name)
+{
+    for (size_t i = 0; i < harness_key_count; i++) {
+        if (strcmp(harness_keys[i].name, name) == 0) {
+            return given->sources[i] != SOURCE_DEFAULT && given->texts[i][0] != '\0';
+        }
+    }
+    return false;
+}
+
+static bool take_all(struct given *given, struct error *error)
+{
+    for (size_t i = 0; i < harness_key_count; i++) {
+        const struct harness_key *key = &harness_keys[i];
+        const char *text = given->texts[i];
+        /* Nothing means the default, so that a script can pass on an empty variable. */
+        text = text[0] != '\0' ? text : key->fallback;
+        if (!key->take(given->settings, key, text, error)) {
+            return given->sources[i] != SOURCE_ENVIRONMENT
+                       ? false
+                       : error_prefix(error, "from the environment");
+        }
+    }
+    return true;
+}
+
+/* ---- What follows ---- */
+
+static bool check_jitter(const struct harness_settings *settings, struct error *error)
+{
+    const struct harness_values *delays = &settings->axes[AXIS_DELAY];
+    for (size_t i = 0; i < delays->count; i++) {
+        if (settings->jitter_ns > delays->items[i].number) {
+            return error_set(error, ERROR_USAGE, 0, "JITTER %s is more than DELAY %s",
+                             settings->jitter, delays->items[i].text);
+        }
+    }
+    return true;
+}
+
+/* A link without a shape must not carry the name of one. */
+static bool unshape(struct harness_settings *settings, const struct given *given,
+                    struct error *error)
+{
+    static const char *const shapes[] = {"RATE", "DELAY", "JITTER", "LOSS"};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
+        if (was_given(given, shapes[i])) {
+            return error_set(error, ERROR_USAGE, 0, "LINK=none has no shape: leave out %s",
+                             shapes[i]);
+        }
+    }
+    settings->axes[AXIS_RATE] =
+        (struct harness_values){.items = {{.text = "unshaped"}}, .count = 1};
+    settings->axes[AXIS_DELAY] = (struct harness_values){.items = {{.text = "0ms"}}, .count = 1};
+    return true;
+}
+
+static bool check(struct harness_settings *settings, const struct given *given, struct error *error)
+{
+    bool has_read_ahead = was_given(given, "READAHEAD");
+    if (!settings->shaped && !unshape(settings, given, error)) {
+        return false;
+    }
+    if (has_read_ahead && settings->server != NULL && !settings->server->takes_read_ahead) {
+        return error_set(error, ERROR_USAGE, 0, "READAHEAD is afpd's: %s has none",
+                         settings->server->name);
+    }
+    return check_jitter(settings, error);
+}
+
+bool harness_settings_parse(struct harness_settings *settings, int argc, char **argv,
+                            enum options_outcome *outcome, struct error *error)
+{
+    struct given *given = memory_allocate(1, sizeof *given);
+    *settings = (struct harness_settings){.shaped = true};
+    if (given == NULL) {
+        return memory_error(error, "for the settings");
+    }
+    given->settings = settings;
+    read_environment(given);
+    bool ok =
+        read_command_line(given, argc, argv, outcome, error) &&
+        (*outcome == OPTIONS_PRINTED || (take_all(given, error) && check(settings, given, error)));
+    memory_release(given);
+    return ok;
+}
+
+void harness_settings_release(struct harness_settings *settings)
+{
+    words_release(&settings->extra_flags);
+}
+
+uint64_t harness_largest_size(const struct harness_settings *settings)
+{
+    uint64_t largest = 0;
+    for (size_t i = 0; i < settings->size_count; i++) {
+        largest = settings->sizes[i] > largest ? settings->sizes[i] : largest;
+    }
+    return largest;
+}

@@ -1,0 +1,44 @@
+/* sessions.h - the AFP sessions of one afp_speedtest, each with its target and its run.
+ */
+#ifndef AFPBENCH_SPEEDTEST_SESSIONS_H
+#define AFPBENCH_SPEEDTEST_SESSIONS_H
+
+#include "afp/client.h"
+#include "speedtest/settings.h"
+#include "target/afp_target.h"
+#include "target/posix_target.h"
+#include "workload/speed.h"
+
+struct speedtest_sessions {
+    size_t count;                              /* targets that are open */
+    struct afp_client *clients[SESSION_LIMIT]; /* NULL with -L */
+    struct target *targets[SESSION_LIMIT];
+    struct speed_run *runs; /* one for each */
+};
+
+/* Logs in settings->sessions times and opens the volumes, or with -L the directories. False leaves
+ * those open that were; close in any case. */
+bool speedtest_sessions_open(struct speedtest_sessions *sessions,
+                             const struct afp_client_config *config,
+                             const struct speedtest_settings *settings, struct error *error);
+void speedtest_sessions_close(struct speedtest_sessions *sessions);
+
+/* Waits until `fd` can be read or `deadline_ns` of the monotonic clock has passed, keeping every
+ * session alive in turn. */
+bool speedtest_sessions_await(const struct speedtest_sessions *sessions, int fd,
+                              uint64_t deadline_ns, bool *readable, struct error *error);
+
+/* Whether any session still awaits an answer. */
+bool speedtest_sessions_busy(const struct speedtest_sessions *sessions);
+
+/* Fills what the conditions record of the server or the file system. */
+void speedtest_sessions_describe(const struct speedtest_sessions *sessions,
+                                 const struct speedtest_settings *settings,
+                                 struct conditions *conditions);
+
+/* What a reader of the figures must know of a file system: what it refused. Called by index from 0
+ * until it returns false. */
+bool speedtest_sessions_note(const struct speedtest_sessions *sessions, size_t index, char *text,
+                             size_t size);
+
+#endif

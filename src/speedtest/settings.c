@@ -1,0 +1,487 @@
+#include "speedtest/settings.h"
+
+#include "afp/name.h"
+#include "base/clock.h"
+#include "base/units.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEFAULT_SIZE_BYTES (64 * MIB)
+#define DEFAULT_TIMEOUT_S  30
+#define CHUNK_LIMIT        (UINT32_MAX - 64U) /* a DSI frame counts its bytes in 32 bits */
+
+/* ---- Options with a say of their own ---- */
+
+static bool set_version(void *settings, const struct option_row *row, const char *value,
+                        struct error *error)
+{
+    (void)value;
+    (void)error;
+    ((struct speedtest_settings *)settings)->version = afp_versions[row->letter - '1'].version;
+    return true;
+}
+
+/* --afp: "auto", or a version as -1 to -7 have it in their long names. */
+static bool set_version_by_name(void *context, const struct option_row *row, const char *value,
+                                struct error *error)
+{
+    (void)row;
+    struct speedtest_settings *settings = context;
+    static const char label[] = "AFP ";
+    if (strcasecmp(value, "auto") == 0) {
+        settings->version = AFP_HIGHEST;
+        return true;
+    }
+    for (size_t i = 0; i < AFP_VERSION_COUNT; i++) {
+        if (strcmp(afp_versions[i].label + sizeof label - 1, value) == 0) {
+            settings->version = afp_versions[i].version;
+            return true;
+        }
+    }
+    return error_set(error, ERROR_USAGE, 0,
+                     "--afp '%s' is neither auto nor one of 2.1, 2.2, 3.0, 3.1, 3.2, 3.3, 3.4",
+                     value);
+}
+
+static bool set_uam(void *context, const struct option_row *row, const char *value,
+                    struct error *error)
+{
+    (void)row;
+    struct speedtest_settings *settings = context;
+    settings->uam = uam_by_option(value);
+    settings->uam_given = true;
+    if (settings->uam != NULL || strcasecmp(value, "auto") == 0) {
+        return true;
+    }
+    char known[160] = "auto";
+    uam_append_options(known, sizeof known);
+    return error_set(error, ERROR_USAGE, 0, "-A '%s' is no login method; there are %s", value,
+                     known);
+}
+
+static bool set_password(void *context, const struct option_row *row, const char *value,
+                         struct error *error)
+{
+    (void)row;
+    struct speedtest_settings *settings = context;
+    bool ok = password_copy(value, settings->password, sizeof settings->password, error);
+    settings->has_password = true;
+    options_wipe((char *)value); /* other users see the argument list */
+    return ok;
+}
+
+static bool set_volume_password(void *context, const struct option_row *row, const char *value,
+                                struct error *error)
+{
+    struct speedtest_settings *settings = context;
+    bool ok =
+        password_copy(value, settings->volume_password, sizeof settings->volume_password, error);
+    settings->has_volume_password = true;
+    options_wipe((char *)value);
+    return ok || error_prefix(error, "--%s", row->name);
+}
+
+static bool set_volume_password_file(void *context, const struct option_row *row, const char *value,
+                                     struct error *error)
+{
+    struct speedtest_settings *settings = context;
+    settings->has_volume_password = true;
+    return password_from_file(value, settings->volume_password, sizeof settings->volume_password,
+                              error) ||
+           error_prefix(error, "--%s", row->name);
+}
+
+static bool set_password_file(void *context, const struct option_row *row, const char *value,
+                              struct error *error)
+{
+    (void)row;
+    struct speedtest_settings *settings = context;
+    settings->has_password = true;
+    return password_from_file(value, settings->password, sizeof settings->password, error);
+}
+
+static bool set_tests(void *context, const struct option_row *row, const char *value,
+                      struct error *error)
+{
+    (void)row;
+    struct speedtest_settings *settings = context;
+    return list_of_tests(value, "-f", settings->tests, &settings->test_count, error);
+}
+
+static bool set_sweep(void *context, const struct option_row *row, const char *value,
+                      struct error *error)
+{
+    (void)row;
+    struct speedtest_settings *settings = context;
+    return list_of_sizes(value, "-z", settings->sweep, &settings->sweep_count, error);
+}
+
+static bool set_sink(void *context, const struct option_row *row, const char *value,
+                     struct error *error)
+{
+    (void)row;
+    static const struct {
+        const char *word;
+        enum flow_sink sink;
+    } sinks[] = {{"copy", SINK_COPY}, {"discard", SINK_DISCARD}, {"verify", SINK_VERIFY}};
+    for (size_t i = 0; i < sizeof sinks / sizeof sinks[0]; i++) {
+        if (strcmp(value, sinks[i].word) == 0) {
+            ((struct speedtest_settings *)context)->sink = sinks[i].sink;
+            return true;
+        }
+    }
+    return error_set(error, ERROR_USAGE, 0, "--sink '%s' is none of copy, discard, verify", value);
+}
+
+static bool set_refserver(void *context, const struct option_row *row, const char *value,
+                          struct error *error)
+{
+    (void)row;
+    struct speedtest_settings *settings = context;
+    struct stat status;
+    settings->refserver_store = value != NULL ? value : "memory";
+    settings->refserver_path = NULL;
+    if (strcmp(settings->refserver_store, "memory") == 0 ||
+        strcmp(settings->refserver_store, "null") == 0) {
+        return true;
+    }
+    if (strchr(value, '/') != NULL || (stat(value, &status) == 0 && S_ISDIR(status.st_mode))) {
+        settings->refserver_store = "directory";
+        settings->refserver_path = value;
+        return true;
+    }
+    return error_set(error, ERROR_USAGE, 0, "--refserver '%s' is none of memory, null, a directory",
+                     value);
+}
+
+static bool set_mark(void *context, const struct option_row *row, const char *value,
+                     struct error *error)
+{
+    (void)row;
+    struct speedtest_settings *settings = context;
+    uint64_t fd;
+    if (!parse_unsigned(value, "--mark-fd", 0, INT32_MAX, &fd, error)) {
+        return false;
+    }
+    settings->mark = true;
+    settings->mark_fd = (uint32_t)fd;
+    return true;
+}
+
+/* ---- The table ---- */
+
+#define FIELD(name)        .offset = offsetof(struct speedtest_settings, name)
+#define FLAG(name)         .kind = OPTION_FLAG, FIELD(name)
+#define TEXT(name)         .kind = OPTION_TEXT, FIELD(name)
+#define NUMBER(name, a, b) .kind = OPTION_NUMBER, FIELD(name), .minimum = (a), .maximum = (b)
+#define SIZE(name, u, most)                                                                        \
+    .kind = OPTION_SIZE, FIELD(name), .unit = (u), .minimum = 1, .maximum = (most)
+#define CALL(function) .kind = OPTION_CALL, .call = (function)
+#define VERSION(digit, n)                                                                          \
+    {                                                                                              \
+        .letter = (digit), .name = "afp" n, .help = "use AFP " n, CALL(set_version)                \
+    }
+
+static const struct option_row rows[] = {
+    VERSION('1', "2.1"),
+    VERSION('2', "2.2"),
+    VERSION('3', "3.0"),
+    VERSION('4', "3.1"),
+    VERSION('5', "3.2"),
+    VERSION('6', "3.3"),
+    {.letter = '7', .name = "afp3.4", .help = "use AFP 3.4 (default)", CALL(set_version)},
+    {0, "afp", "VERSION", "the same by name, or auto: the highest that the server offers",
+     CALL(set_version_by_name)},
+    {'a', "no-flush", NULL, "don't flush to disk after write", FLAG(no_flush)},
+    {'A', "uam", "METHOD",
+     "login: srp, dhx2, dhx, 2way, randnum, cleartxt, guest; auto: the strongest (default)",
+     CALL(set_uam)},
+    {'c', "csv", NULL, "CSV on stdout", FLAG(csv)},
+    {0, "clean", NULL, "remove directories that killed runs left, and exit", FLAG(clean)},
+    {'d', "size", "SIZE", "file size, MiB or with b, k, M, G (default: 64)",
+     SIZE(size_bytes, MIB, LARGEST_FILE)},
+    {'D', "direct", NULL, "O_DIRECT in open flags, with -L", FLAG(direct)},
+    {'e', "sparse", NULL, "sparse source file", FLAG(sparse)},
+    {'f', "tests", "LIST", "of Read,Write,Copy,ServerCopy (default: Write)", CALL(set_tests)},
+    {'F', "file", "NAME", "read from this file in the volume's root", TEXT(existing_file)},
+    {'h', "host", "HOST", "name, address or afp://[user@]host[:port]/volume (default: localhost)",
+     TEXT(host)},
+    {'i', "interactive", NULL, "wait for Enter before each test", FLAG(interactive)},
+    {0, "info", NULL, "print what the server says of itself, and exit", FLAG(info)},
+    {'j', "json", "FILE", "result document, beside text or CSV; '-' is stdout", TEXT(json_path)},
+    {'L', "posix", NULL, "POSIX calls on the directories -s and -S instead of AFP", FLAG(posix)},
+    {0, "mark-fd", "N", "tell descriptor N of each run's begin and end, and await its answers",
+     CALL(set_mark)},
+    {'n', "iterations", "N", "measured runs of each test (default: 1)",
+     NUMBER(iterations, 1, 1000000)},
+    {'p', "port", "PORT", "1 to 65535 (default: 548)", NUMBER(port, 1, 65535)},
+    {'P', "path", "DIR", "directory to test, with -L: the same as -s", TEXT(path)},
+    {0, "password-file", "FILE", "read the password from the first line of FILE",
+     CALL(set_password_file)},
+    {'q', "quantum", "SIZE",
+     "data per request, KiB or with b, k, M (default: the server's quantum)",
+     SIZE(chunk_bytes, KIB, CHUNK_LIMIT)},
+    {'r', "requests", "N", "outstanding requests, interleaved (default: 1)",
+     NUMBER(interleaved, 1, DSI_WINDOW_LIMIT)},
+    {'R', "batch", "N", "outstanding requests, not interleaved (default: 1)",
+     NUMBER(batched, 1, DSI_WINDOW_LIMIT)},
+    {0, "refserver", "[=STORE]",
+     "test an own reference server: memory (default), null or a directory", CALL(set_refserver)},
+    {'s', "volume", "VOLUME", "volume to test", TEXT(volume)},
+    {'S', "volume2", "VOLUME", "second volume: copies go there", TEXT(second_volume)},
+    {0, "volume-password", "PASSWORD", "of the volumes, at most 8 bytes (also AFP_VOLUME_PASSWORD)",
+     CALL(set_volume_password)},
+    {0, "volume-password-file", "FILE", "read the volumes' password from the first line of FILE",
+     CALL(set_volume_password_file)},
+    {0, "sessions", "N", "AFP sessions at once, released together (default: 1)",
+     NUMBER(sessions, 1, SESSION_LIMIT)},
+    {0, "sink", "WHAT", "of data read: copy (default), discard or verify", CALL(set_sink)},
+    {'t', "pause", "SECONDS", "between runs (default: 0)", NUMBER(pause_s, 0, 86400)},
+    {'T', "statistics", NULL, "statistics after each test and at the end", FLAG(statistics)},
+    {0, "timeout", "SECONDS", "give up without progress (default: 30)",
+     NUMBER(timeout_s, 1, 86400)},
+    {'u', "user", "USER", "user name; '' is guest (default: yours)", TEXT(user)},
+    {'v', "verbose", NULL, "trace AFP calls on stderr", FLAG(verbose)},
+    {'V', "very-verbose", NULL, "trace DSI frames too", FLAG(very_verbose)},
+    {'w', "password", "PASSWORD", "password (also AFP_PASSWORD, or asked for)", CALL(set_password)},
+    {'W', "warmups", "N", "warm-up runs, not shown (default: 1)", NUMBER(warmups, 0, 1000000)},
+    {'y', "new-files", NULL, "a new file for each run", FLAG(new_files)},
+    {'z', "sweep", "LIST", "sizes like -d, comma-separated; ci: 4K to 256M, full: to 512M",
+     CALL(set_sweep)},
+};
+
+const struct option_program speedtest_program = {
+    .name = "afp_speedtest",
+    .purpose = "measure how fast an AFP server reads, writes and copies files",
+    .usage =
+        "[-1234567aceDiLTvVy] [-h host] [-p port] [-s volume] [-u user] [-f tests] [option ...]",
+    .closing = "Example: afp_speedtest --refserver -n 5 -f Read,Write,Copy,ServerCopy\n",
+    .rows = rows,
+    .count = sizeof rows / sizeof rows[0],
+};
+
+/* ---- What follows from the options ---- */
+
+static bool usage(struct error *error, const char *message)
+{
+    return error_set(error, ERROR_USAGE, 0, "%s", message);
+}
+
+static uint64_t largest_size(const struct speedtest_settings *settings)
+{
+    uint64_t largest = settings->size_bytes;
+    for (size_t i = 0; i < settings->sweep_count; i++) {
+        largest = settings->sweep[i] > largest ? settings->sweep[i] : largest;
+    }
+    return largest;
+}
+
+/* What goes with POSIX calls only, and what does not. */
+static bool check_mode(const struct speedtest_settings *settings, struct error *error)
+{
+    if (!settings->posix) {
+        if (settings->direct || settings->path != NULL) {
+            return usage(error, settings->direct ? "-D goes with -L" : "-P goes with -L");
+        }
+        return true;
+    }
+    if (settings->host != NULL || settings->port != 0 || settings->refserver_store != NULL ||
+        settings->info || settings->user != NULL || settings->has_password ||
+        settings->has_volume_password || settings->uam_given || settings->version != 0 ||
+        settings->timeout_s != 0) {
+        return usage(error, "-L tests a directory: leave out -h, -p, -u, -w, -A, -1 to -7, "
+                            "--timeout, --refserver, --info, --volume-password");
+    }
+    if (settings->sink == SINK_DISCARD) {
+        return usage(error, "--sink discard needs a connection: with -L there is none");
+    }
+    return true;
+}
+
+/* Options that exclude each other. */
+static bool check_combinations(const struct speedtest_settings *settings, struct error *error)
+{
+    static const char small[] = "AFP 2.x reaches files of at most 2147483647 bytes: use -3 or "
+                                "higher, or a smaller -d";
+    if (settings->batched != 0 && settings->interleaved > 1) {
+        return usage(error, "-R excludes -r above 1");
+    }
+    if (settings->sink == SINK_VERIFY && settings->existing_file != NULL) {
+        return usage(error, "--sink verify does not know what is in the file of -F");
+    }
+    if (settings->sweep_count > 0 && settings->size_bytes != 0) {
+        return usage(error, "-d is one size, -z a sweep: give one of them");
+    }
+    if (settings->json_path != NULL && settings->json_path[0] == '\0') {
+        return usage(error, "-j needs the name of a file, or '-' for stdout");
+    }
+    if (settings->csv && settings->json_path != NULL && strcmp(settings->json_path, "-") == 0) {
+        return usage(error, "-c and -j - both want stdout: give -j a file");
+    }
+    if (settings->refserver_store != NULL && (settings->host != NULL || settings->port != 0)) {
+        return usage(error, "--refserver starts its own server: leave out -h and -p");
+    }
+    if (settings->refserver_path != NULL && settings->second_volume != NULL) {
+        return usage(error, "--refserver=DIR serves one volume: leave out -S, or start "
+                            "afp_refserver with two");
+    }
+    if (settings->version != 0 && settings->version < AFP_3_0 &&
+        largest_size(settings) > AFP_SHORT_SIZE_LIMIT) {
+        return usage(error, small);
+    }
+    if (settings->volume == NULL && !settings->info) {
+        return usage(error, settings->posix ? "no directory: name one with -s or -P"
+                                            : "no volume: name one with -s");
+    }
+    return check_mode(settings, error);
+}
+
+/* An explicit option goes before what the URL says. */
+static bool resolve_server(struct speedtest_settings *settings, struct error *error)
+{
+    struct location *location = &settings->location;
+    if (!location_parse(settings->host != NULL ? settings->host : "localhost", location, error)) {
+        return false;
+    }
+    if (settings->port != 0) {
+        location->port = (uint16_t)settings->port;
+    } else if (location->port == 0) {
+        location->port = DSI_DEFAULT_PORT;
+    }
+    if (settings->user == NULL && location->user[0] != '\0') {
+        settings->user = location->user;
+    }
+    if (settings->volume == NULL && location->volume[0] != '\0') {
+        settings->volume = location->volume;
+    }
+    if (settings->posix && settings->path != NULL) {
+        settings->volume = settings->path;
+    }
+    if (settings->volume == NULL && settings->refserver_store != NULL) {
+        settings->volume = "bench";
+    }
+    return true;
+}
+
+/* All that the version cannot carry is said before anything is sent. */
+static bool check_names(const struct speedtest_settings *settings, struct error *error)
+{
+    const struct {
+        const char *option, *text;
+        enum name_use use;
+    } names[] = {
+        {"-s", settings->volume, NAME_OF_VOLUME},
+        {"-S", settings->second_volume, NAME_OF_VOLUME},
+        {"-F", settings->existing_file, NAME_OF_FILE},
+        {"-u", settings->user, NAME_OF_USER},
+    };
+    struct name_buffer encoded;
+    for (size_t i = 0; !settings->posix && i < sizeof names / sizeof names[0]; i++) {
+        if (names[i].text != NULL &&
+            !name_encode(&encoded, names[i].text, names[i].use, settings->version, error)) {
+            return error_prefix(error, "%s", names[i].option);
+        }
+    }
+    return true;
+}
+
+static bool resolve_volume_password(struct speedtest_settings *settings, struct error *error)
+{
+    bool found;
+    return settings->posix || settings->has_volume_password ||
+           password_from_environment("AFP_VOLUME_PASSWORD", settings->volume_password,
+                                     sizeof settings->volume_password, &found, error);
+}
+
+static bool resolve_user(struct speedtest_settings *settings, struct error *error)
+{
+    if (settings->posix) {
+        return true;
+    }
+    bool nobody = settings->user != NULL && settings->user[0] == '\0';
+    bool own = settings->refserver_store != NULL && settings->user == NULL && !settings->uam_given;
+    if (nobody || own) {
+        if (settings->uam != NULL && settings->uam->needs_password) {
+            return usage(error, "-u '' is guest, but -A asks for a login with a password");
+        }
+        settings->uam = &uam_guest;
+    }
+    if (settings->info || settings->uam == &uam_guest) {
+        settings->user = "";
+        return true;
+    }
+    if (settings->user == NULL) {
+        const struct passwd *account = getpwuid(getuid());
+        if (account == NULL) {
+            return usage(error, "the current user has no name: give one with -u");
+        }
+        settings->user = account->pw_name;
+    }
+    return settings->has_password ||
+           password_from_surroundings(settings->user, settings->password, error);
+}
+
+/* What holds when nothing was said; until here 0 tells that. */
+static void fill_in(struct speedtest_settings *settings)
+{
+    settings->version = settings->version != 0 ? settings->version : AFP_3_4;
+    settings->timeout_s = settings->timeout_s != 0 ? settings->timeout_s : DEFAULT_TIMEOUT_S;
+}
+
+bool speedtest_settings_parse(struct speedtest_settings *settings, int argc, char **argv,
+                              enum options_outcome *outcome, struct error *error)
+{
+    *settings = (struct speedtest_settings){
+        .tests = {speed_test_by_name("Write", 5)},
+        .test_count = 1,
+        .iterations = 1,
+        .warmups = 1,
+        .sessions = 1,
+    };
+    if (!options_parse(&speedtest_program, argc, argv, settings, outcome, error)) {
+        return false;
+    }
+    if (*outcome == OPTIONS_PRINTED) {
+        return true;
+    }
+    if (!resolve_server(settings, error) || !check_combinations(settings, error)) {
+        return false;
+    }
+    fill_in(settings);
+    return check_names(settings, error) && resolve_volume_password(settings, error) &&
+           resolve_user(settings, error);
+}
+
+size_t speedtest_size_count(const struct speedtest_settings *settings)
+{
+    return settings->sweep_count > 0 ? settings->sweep_count : 1;
+}
+
+struct speed_options speedtest_speed_options(const struct speedtest_settings *settings,
+                                             size_t size_index)
+{
+    bool sweep = settings->sweep_count > 0;
+    uint64_t size = sweep ? settings->sweep[size_index] : settings->size_bytes;
+    bool batch = settings->batched != 0;
+    uint32_t window = settings->interleaved != 0 ? settings->interleaved : 1;
+    return (struct speed_options){
+        .size_bytes = size != 0 ? size : DEFAULT_SIZE_BYTES,
+        .size_given = size != 0,
+        .chunk_bytes = (uint32_t)settings->chunk_bytes,
+        .policy = batch ? FLOW_BATCH : FLOW_WINDOW,
+        .depth = batch ? settings->batched : window,
+        .sink = settings->sink,
+        .sparse = settings->sparse,
+        .flush = !settings->no_flush,
+        .existing_file = settings->existing_file,
+        .measure = {.warmups = settings->warmups,
+                    .iterations = settings->iterations,
+                    .pause_ns = settings->pause_s * NS_PER_S,
+                    .fresh_files = settings->new_files},
+    };
+}

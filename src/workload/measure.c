@@ -1,0 +1,205 @@
+#include "workload/measure.h"
+
+#include "base/clock.h"
+#include "base/memory.h"
+#include "result/shares.h"
+#include "workload/crew.h"
+
+#include <time.h>
+
+/* One session's part of the current run. */
+struct worker {
+    const struct workload *workload;
+    const struct measure_session *session;
+    uint64_t pause_until_ns;
+    bool fresh;
+    struct sample_counts counts;
+    struct histogram service;
+    struct target_account before, after;
+    uint64_t begin_ns, end_ns, cpu_ns;
+};
+
+/* How often the session of a worker that waits is looked after, and how long that takes. */
+#define CARE_INTERVAL_NS (1 * NS_PER_S)
+#define CARE_NS          (1 * NS_PER_MS)
+
+/* ---- The steps of a run ---- */
+
+static uint64_t thread_cpu_ns(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return (uint64_t)used.tv_sec * NS_PER_S + (uint64_t)used.tv_nsec;
+}
+
+static bool pause_step(void *context, struct error *error)
+{
+    struct worker *worker = context;
+    struct target *target = worker->session->target;
+    bool readable;
+    return target->ops->idle(target, worker->pause_until_ns, -1, &readable, error);
+}
+
+/* While a worker waits for the others: tickles out when they are due, and the server's in. */
+static bool care(void *context, struct error *error)
+{
+    struct worker *worker = context;
+    struct target *target = worker->session->target;
+    bool readable;
+    return target->ops->idle(target, clock_now_ns() + CARE_NS, -1, &readable, error);
+}
+
+static bool prepare_step(void *context, struct error *error)
+{
+    struct worker *worker = context;
+    worker->counts = (struct sample_counts){.service = &worker->service};
+    worker->service = (struct histogram){0};
+    return worker->workload->prepare(worker->session->context, worker->fresh, error);
+}
+
+/* A step of its own: what an observer waits before a run must not count as the target's waiting. */
+static bool account_before_step(void *context, struct error *error)
+{
+    struct worker *worker = context;
+    struct target *target = worker->session->target;
+    return target->ops->account(target, &worker->before, error);
+}
+
+/* The timed section: nothing but the workload lies between the two readings. */
+static bool timed_step(void *context, struct error *error)
+{
+    struct worker *worker = context;
+    uint64_t cpu_before_ns = thread_cpu_ns();
+    worker->begin_ns = clock_now_ns();
+    bool ok = worker->workload->timed(worker->session->context, &worker->counts, error);
+    worker->end_ns = clock_now_ns();
+    worker->cpu_ns = thread_cpu_ns() - cpu_before_ns;
+    return ok;
+}
+
+static bool restore_step(void *context, struct error *error)
+{
+    struct worker *worker = context;
+    return worker->workload->restore(worker->session->context, error);
+}
+
+static bool account_after_step(void *context, struct error *error)
+{
+    struct worker *worker = context;
+    struct target *target = worker->session->target;
+    return target->ops->account(target, &worker->after, error);
+}
+
+/* ---- A run ---- */
+
+static void add_counts(struct sample_counts *sum, const struct sample_counts *counts)
+{
+    sum->bytes += counts->bytes;
+    sum->runts += counts->runts;
+    sum->round_trips =
+        counts->round_trips > sum->round_trips ? counts->round_trips : sum->round_trips;
+    for (size_t kind = 0; kind < REQUEST_KINDS; kind++) {
+        sum->requests[kind] += counts->requests[kind];
+    }
+}
+
+/* From the first start to the last end; what the sessions moved, together. */
+static void gather(const struct worker *workers, size_t count, struct result_case *result_case,
+                   struct sample *sample)
+{
+    uint64_t begin_ns = workers[0].begin_ns;
+    uint64_t end_ns = workers[0].end_ns;
+    uint64_t *session_ns = result_case->session_ns + result_case->sample_count * count;
+    for (size_t i = 0; i < count; i++) {
+        const struct worker *worker = &workers[i];
+        begin_ns = worker->begin_ns < begin_ns ? worker->begin_ns : begin_ns;
+        end_ns = worker->end_ns > end_ns ? worker->end_ns : end_ns;
+        session_ns[i] = worker->end_ns - worker->begin_ns;
+        sample_add_account(sample, session_ns[i], worker->cpu_ns, worker->counts.round_trips,
+                           &worker->before, &worker->after);
+        add_counts(&sample->counts, &worker->counts);
+        if (!sample->warmup) {
+            histogram_merge(&result_case->service, &worker->service);
+        }
+    }
+    sample->duration_ns = end_ns - begin_ns;
+    sample->tcp_before = workers[0].before.tcp;
+    sample->tcp_after = workers[0].after.tcp;
+}
+
+struct measurement {
+    const struct measure_plan *plan;
+    struct crew *crew;
+    struct worker *workers;
+    size_t count;
+    struct result_case *result_case;
+    const struct observers *observers;
+};
+
+static bool pause_between(struct measurement *measurement, struct error *error)
+{
+    if (measurement->plan->pause_ns == 0) {
+        return true;
+    }
+    for (size_t i = 0; i < measurement->count; i++) {
+        measurement->workers[i].pause_until_ns = clock_now_ns() + measurement->plan->pause_ns;
+    }
+    return crew_step(measurement->crew, pause_step, error);
+}
+
+static bool run_once(struct measurement *measurement, uint32_t run, struct error *error)
+{
+    const struct measure_plan *plan = measurement->plan;
+    struct result_case *result_case = measurement->result_case;
+    bool warmup = run < plan->warmups;
+    struct sample sample = {.number = warmup ? run + 1 : run - plan->warmups + 1,
+                            .warmup = warmup,
+                            .size_bytes = result_case->test.size_bytes * measurement->count};
+    observers_progress(measurement->observers, result_case, sample.number, warmup);
+    for (size_t i = 0; i < measurement->count; i++) {
+        measurement->workers[i].fresh = run == 0 || plan->fresh_files;
+    }
+    if (!crew_step(measurement->crew, prepare_step, error) ||
+        !observers_run_begin(measurement->observers, result_case, &sample, error) ||
+        !crew_step(measurement->crew, account_before_step, error) ||
+        !crew_step(measurement->crew, timed_step, error) ||
+        !crew_step(measurement->crew, account_after_step, error)) {
+        return false;
+    }
+    gather(measurement->workers, measurement->count, result_case, &sample);
+    struct sample *kept = &result_case->samples[result_case->sample_count++];
+    *kept = sample;
+    return observers_run_end(measurement->observers, result_case, kept, error) &&
+           observers_sample(measurement->observers, result_case, kept, error) &&
+           crew_step(measurement->crew, restore_step, error);
+}
+
+bool measure_run(const struct measure_plan *plan, const struct workload *workload,
+                 const struct measure_session *sessions, size_t session_count,
+                 struct result_case *result_case, const struct observers *observers,
+                 struct error *error)
+{
+    struct measurement measurement = {
+        .plan = plan,
+        .workers = memory_allocate(session_count, sizeof(struct worker)),
+        .count = session_count,
+        .result_case = result_case,
+        .observers = observers,
+    };
+    if (measurement.workers == NULL) {
+        return memory_error(error, "for the sessions of a run");
+    }
+    for (size_t i = 0; i < session_count; i++) {
+        measurement.workers[i].workload = workload;
+        measurement.workers[i].session = &sessions[i];
+    }
+    static const struct crew_care care_of_session = {care, CARE_INTERVAL_NS};
+    bool ok = crew_start(&measurement.crew, measurement.workers, session_count,
+                         sizeof(struct worker), &care_of_session, error);
+    for (uint32_t run = 0; ok && run < plan->warmups + plan->iterations; run++) {
+        ok = (run == 0 || pause_between(&measurement, error)) && run_once(&measurement, run, error);
+    }
+    crew_end(measurement.crew);
+    memory_release(measurement.workers);
+    return ok;
+}
