@@ -219,8 +219,8 @@ static const char *compose_user(char user[AFP_NAME_LIMIT_UTF8 + 1], const char *
     return user;
 }
 
-static bool login(struct afp_client *client, const struct uam_credentials *credentials,
-                  struct error *error)
+static bool run_login(struct afp_client *client, const struct uam_credentials *credentials,
+                      struct error *error)
 {
     struct uam_state state = {0};
     struct exchange exchange;
@@ -266,13 +266,13 @@ static bool connect_and_login(struct afp_client *client, const struct afp_client
 {
     return dsi_connect(&client->session, &config->dsi, error) &&
            dsi_open(client->session, &client->quantum, error) &&
-           login(client, &config->credentials, error);
+           run_login(client, &config->credentials, error);
 }
 
 /* Logs in; again with FPLogin where the server does not know FPLoginExt, on a new connection, for
  * it ends the one of a failed login (4.1). */
-static bool log_in(struct afp_client *client, const struct afp_client_config *config,
-                   struct error *error)
+static bool login_either_way(struct afp_client *client, const struct afp_client_config *config,
+                             struct error *error)
 {
     struct error first;
     if (connect_and_login(client, config, &first)) {
@@ -302,7 +302,7 @@ bool afp_client_open(struct afp_client **result, const struct afp_client_config 
     client->version = config->version;
     client->uam = config->uam;
     if (!afp_describe_server(&client->description, &config->dsi, error) ||
-        !choose(client, &config->credentials, error) || !log_in(client, config, error)) {
+        !choose(client, &config->credentials, error) || !login_either_way(client, config, error)) {
         afp_client_close(client);
         return false;
     }

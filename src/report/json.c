@@ -31,12 +31,12 @@ static json_t *requests_json(struct json_builder *builder, const struct sample_c
     return object;
 }
 
-static json_t *wire_json(struct json_builder *builder, const struct sample_wire *wire)
+static json_t *tcp_json(struct json_builder *builder, const struct sample_tcp *tcp)
 {
     json_t *object = json_object();
-    for (size_t i = 0; i < WIRE_COUNTS; i++) {
-        json_set(builder, object, wire_count_names[i],
-                 wire->known[i] ? json_count(wire->counts[i]) : json_null());
+    for (size_t i = 0; i < TCP_COUNTS; i++) {
+        json_set(builder, object, tcp_count_names[i],
+                 tcp->known[i] ? json_count(tcp->counts[i]) : json_null());
     }
     return object;
 }
@@ -82,7 +82,7 @@ static json_t *sample_json(struct json_builder *builder, const struct result_cas
     json_set(builder, object, "client_cpu_ns", json_count(sample->cpu_ns));
     json_set(builder, object, "waited_ns", json_count(sample->waited_ns));
     json_set(builder, object, "time_shares", shares_json(builder, sample->shares_ns));
-    json_set(builder, object, "wire", wire_json(builder, &sample->wire));
+    json_set(builder, object, "wire", tcp_json(builder, &sample->tcp));
     json_set(builder, object, "tcp_before", json_tcp_snapshot(builder, &sample->tcp_before));
     json_set(builder, object, "tcp_after", json_tcp_snapshot(builder, &sample->tcp_after));
     return object;

@@ -39,22 +39,22 @@ struct target_account {
 };
 
 /* What TCP counted during a run, all sessions together. */
-enum wire_count {
-    WIRE_SENT_BYTES,
-    WIRE_RECEIVED_BYTES,
-    WIRE_SEGMENTS_OUT,
-    WIRE_SEGMENTS_IN,
-    WIRE_DATA_SEGMENTS_OUT,
-    WIRE_DATA_SEGMENTS_IN,
-    WIRE_COUNTS
+enum tcp_count {
+    TCP_COUNT_SENT_BYTES,
+    TCP_COUNT_RECEIVED_BYTES,
+    TCP_COUNT_SEGMENTS_OUT,
+    TCP_COUNT_SEGMENTS_IN,
+    TCP_COUNT_DATA_SEGMENTS_OUT,
+    TCP_COUNT_DATA_SEGMENTS_IN,
+    TCP_COUNTS
 };
 
 /* "sent_bytes", … */
-extern const char *const wire_count_names[WIRE_COUNTS];
+extern const char *const tcp_count_names[TCP_COUNTS];
 
-struct sample_wire {
-    bool known[WIRE_COUNTS]; /* the kernel has this counter */
-    uint64_t counts[WIRE_COUNTS];
+struct sample_tcp {
+    bool known[TCP_COUNTS]; /* the kernel has this counter */
+    uint64_t counts[TCP_COUNTS];
 };
 
 /* Where the time of a run went, all sessions together; the parts sum to elapsed_ns. shares.h */
@@ -79,7 +79,7 @@ struct sample {
     uint64_t cpu_ns;      /* of the measuring threads */
     uint64_t waited_ns;   /* blocked, waiting for the other side */
     struct sample_counts counts;
-    struct sample_wire wire;
+    struct sample_tcp tcp;
     uint64_t shares_ns[SHARES];
     struct tcp_snapshot tcp_before, tcp_after; /* of the first session */
 };

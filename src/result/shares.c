@@ -10,22 +10,22 @@ const char *const share_names[SHARES] = {
     [SHARE_REST] = "rest",
 };
 
-const char *const wire_count_names[WIRE_COUNTS] = {
-    [WIRE_SENT_BYTES] = "sent_bytes",
-    [WIRE_RECEIVED_BYTES] = "received_bytes",
-    [WIRE_SEGMENTS_OUT] = "segments_out",
-    [WIRE_SEGMENTS_IN] = "segments_in",
-    [WIRE_DATA_SEGMENTS_OUT] = "data_segments_out",
-    [WIRE_DATA_SEGMENTS_IN] = "data_segments_in",
+const char *const tcp_count_names[TCP_COUNTS] = {
+    [TCP_COUNT_SENT_BYTES] = "sent_bytes",
+    [TCP_COUNT_RECEIVED_BYTES] = "received_bytes",
+    [TCP_COUNT_SEGMENTS_OUT] = "segments_out",
+    [TCP_COUNT_SEGMENTS_IN] = "segments_in",
+    [TCP_COUNT_DATA_SEGMENTS_OUT] = "data_segments_out",
+    [TCP_COUNT_DATA_SEGMENTS_IN] = "data_segments_in",
 };
 
-static const enum tcp_field_id wire_fields[WIRE_COUNTS] = {
-    [WIRE_SENT_BYTES] = TCP_BYTES_SENT,
-    [WIRE_RECEIVED_BYTES] = TCP_BYTES_RECEIVED,
-    [WIRE_SEGMENTS_OUT] = TCP_SEGMENTS_OUT,
-    [WIRE_SEGMENTS_IN] = TCP_SEGMENTS_IN,
-    [WIRE_DATA_SEGMENTS_OUT] = TCP_DATA_SEGMENTS_OUT,
-    [WIRE_DATA_SEGMENTS_IN] = TCP_DATA_SEGMENTS_IN,
+static const enum tcp_field_id tcp_count_fields[TCP_COUNTS] = {
+    [TCP_COUNT_SENT_BYTES] = TCP_BYTES_SENT,
+    [TCP_COUNT_RECEIVED_BYTES] = TCP_BYTES_RECEIVED,
+    [TCP_COUNT_SEGMENTS_OUT] = TCP_SEGMENTS_OUT,
+    [TCP_COUNT_SEGMENTS_IN] = TCP_SEGMENTS_IN,
+    [TCP_COUNT_DATA_SEGMENTS_OUT] = TCP_DATA_SEGMENTS_OUT,
+    [TCP_COUNT_DATA_SEGMENTS_IN] = TCP_DATA_SEGMENTS_IN,
 };
 
 /* Takes at most what is left. */
@@ -47,13 +47,13 @@ static uint64_t travelling_ns(const struct tcp_snapshot *tcp, uint64_t round_tri
     return known ? round_trips * rtt_us * NS_PER_US : 0;
 }
 
-static void add_wire(struct sample_wire *wire, const struct tcp_snapshot *before,
-                     const struct tcp_snapshot *after)
+static void add_tcp(struct sample_tcp *tcp, const struct tcp_snapshot *before,
+                    const struct tcp_snapshot *after)
 {
-    for (size_t i = 0; i < WIRE_COUNTS; i++) {
+    for (size_t i = 0; i < TCP_COUNTS; i++) {
         uint64_t value;
-        wire->known[i] = tcp_snapshot_value(after, wire_fields[i], &value);
-        wire->counts[i] += tcp_snapshot_growth(before, after, wire_fields[i]);
+        tcp->known[i] = tcp_snapshot_value(after, tcp_count_fields[i], &value);
+        tcp->counts[i] += tcp_snapshot_growth(before, after, tcp_count_fields[i]);
     }
 }
 
@@ -69,7 +69,7 @@ void sample_add_account(struct sample *sample, uint64_t duration_ns, uint64_t cp
     sample->elapsed_ns += duration_ns;
     sample->cpu_ns += cpu_ns;
     sample->waited_ns += waited;
-    add_wire(&sample->wire, &before->tcp, &after->tcp);
+    add_tcp(&sample->tcp, &before->tcp, &after->tcp);
     uint64_t window_us = tcp_snapshot_growth(&before->tcp, &after->tcp, TCP_RECEIVE_WINDOW_LIMITED);
     uint64_t buffer_us = tcp_snapshot_growth(&before->tcp, &after->tcp, TCP_SEND_BUFFER_LIMITED);
     shares_ns[SHARE_RECEIVE_WINDOW] += take(&waited, window_us * NS_PER_US);

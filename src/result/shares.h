@@ -12,7 +12,7 @@
 
 #include "result/result.h"
 
-/* Adds one session's part to a sample: wire counts, waiting, shares. */
+/* Adds one session's part to a sample: TCP counts, waiting, shares. */
 void sample_add_account(struct sample *sample, uint64_t duration_ns, uint64_t cpu_ns,
                         uint64_t round_trips, const struct target_account *before,
                         const struct target_account *after);

@@ -29,7 +29,7 @@ static int32_t local_offset_s(void)
     return localtime_r(&now, &local) != NULL ? (int32_t)local.tm_gmtoff : 0;
 }
 
-static void log_in(struct session *session)
+static void accept_login(struct session *session)
 {
     const struct server_config *config = session->service->config;
     struct span name = {session->user, session->user_size};
@@ -81,7 +81,7 @@ static int32_t login_step(struct call *call, struct span auth)
     }
     if (verdict == UAM_ACCEPTED) {
         wire_rest(&call->reply, &answer);
-        log_in(session);
+        accept_login(session);
     } else if (verdict == UAM_CONTINUE) {
         struct afp_login_continue challenge = {session->login_id++, answer};
         afp_login_challenge(&call->reply, &challenge);

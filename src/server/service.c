@@ -38,7 +38,7 @@ static bool is_offered(const struct server_config *config, const struct uam *uam
     return listed && (uam->needs_password ? config->user_count > 0 : config->allow_guest);
 }
 
-static bool anybody_can_log_in(const struct server_config *config)
+static bool any_login_fits(const struct server_config *config)
 {
     for (size_t i = 0; i < uam_count; i++) {
         if (is_offered(config, uam_table[i])) {
@@ -54,7 +54,7 @@ static bool check_config(const struct server_config *config, struct error *error
         return error_set(error, ERROR_USAGE, 0, "a server has 1 to %d volumes",
                          SERVICE_VOLUME_LIMIT);
     }
-    if (!anybody_can_log_in(config)) {
+    if (!any_login_fits(config)) {
         return error_set(error, ERROR_USAGE, 0,
                          "nobody can log in: of guests, users and login methods none fit together");
     }

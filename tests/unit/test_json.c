@@ -221,8 +221,8 @@ static void integers_stay_integers(void **state)
     test.iterations = 1;
     test.size_bytes = 9007199254740995;
     struct result_case *made = made_case(&result, &test, durations);
-    made->samples[0].wire.known[WIRE_SENT_BYTES] = true;
-    made->samples[0].wire.counts[WIRE_SENT_BYTES] = 9007199254740997;
+    made->samples[0].tcp.known[TCP_COUNT_SENT_BYTES] = true;
+    made->samples[0].tcp.counts[TCP_COUNT_SENT_BYTES] = 9007199254740997;
     json_t *document = document_of(&result);
     check_integer(document, "cases.0.size_bytes", 9007199254740995);
     check_integer(document, "cases.0.samples.0.duration_ns", 9007199254740993);

@@ -186,37 +186,37 @@ static void which_rtt(void **state)
     }
 }
 
-static void wire_counts(void **state)
+static void tcp_counts(void **state)
 {
     (void)state;
-    static const enum tcp_field_id fields[WIRE_COUNTS] = {
+    static const enum tcp_field_id fields[TCP_COUNTS] = {
         TCP_BYTES_SENT,  TCP_BYTES_RECEIVED,    TCP_SEGMENTS_OUT,
         TCP_SEGMENTS_IN, TCP_DATA_SEGMENTS_OUT, TCP_DATA_SEGMENTS_IN};
     struct sample sample = {0};
     for (uint64_t session = 1; session <= 2; session++) {
         struct target_account before = {0};
         struct target_account after = {0};
-        for (size_t i = 0; i < WIRE_COUNTS; i++) {
+        for (size_t i = 0; i < TCP_COUNTS; i++) {
             made_tcp_field(&before.tcp, fields[i], 1000 * i);
             made_tcp_field(&after.tcp, fields[i], 1000 * i + 10 * session + i);
         }
         sample_add_account(&sample, US, 0, 0, &before, &after);
     }
-    for (size_t i = 0; i < WIRE_COUNTS; i++) {
-        assert_true(sample.wire.known[i]);
-        assert_int_equal(sample.wire.counts[i], 30 + 2 * i);
-        assert_string_equal(wire_count_names[i], tcp_fields[fields[i]].name);
+    for (size_t i = 0; i < TCP_COUNTS; i++) {
+        assert_true(sample.tcp.known[i]);
+        assert_int_equal(sample.tcp.counts[i], 30 + 2 * i);
+        assert_string_equal(tcp_count_names[i], tcp_fields[fields[i]].name);
     }
     /* An old kernel knows the bytes received, but not yet those sent. */
     struct target_account old = {0};
     made_tcp_field(&old.tcp, TCP_BYTES_RECEIVED, 5);
     struct sample unknown = {0};
     sample_add_account(&unknown, US, 0, 0, &old, &old);
-    assert_true(unknown.wire.known[WIRE_RECEIVED_BYTES]);
-    assert_false(unknown.wire.known[WIRE_SENT_BYTES]);
+    assert_true(unknown.tcp.known[TCP_COUNT_RECEIVED_BYTES]);
+    assert_false(unknown.tcp.known[TCP_COUNT_SENT_BYTES]);
     struct target_account none = {0};
     sample_add_account(&unknown, US, 0, 0, &none, &none);
-    assert_false(unknown.wire.known[WIRE_RECEIVED_BYTES]);
+    assert_false(unknown.tcp.known[TCP_COUNT_RECEIVED_BYTES]);
 }
 
 /* ---- A case ---- */
@@ -252,7 +252,7 @@ int main(void)
         cmocka_unit_test(sessions_add_up),
         cmocka_unit_test(whatever_the_accounts_say),
         cmocka_unit_test(which_rtt),
-        cmocka_unit_test(wire_counts),
+        cmocka_unit_test(tcp_counts),
         cmocka_unit_test(warm_ups_do_not_count),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,9 @@
 /* The first exchange on a connection: doc/protocol.md 1.4, 1.5. */
 #include "dsi/session.h"
 
-static bool call(struct dsi_session *session, const struct dsi_request *request,
-                 struct dsi_reply *reply, struct error *error)
+/* One request that the server must grant: the connection is of no use without. */
+static bool ask(struct dsi_session *session, const struct dsi_request *request,
+                struct dsi_reply *reply, struct error *error)
 {
     if (!dsi_call(session, request, reply, error)) {
         return false;
@@ -29,7 +30,7 @@ bool dsi_open(struct dsi_session *session, uint32_t *quantum, struct error *erro
                                   .reply = answer,
                                   .reply_capacity = sizeof answer};
     struct dsi_reply reply;
-    if (!call(session, &request, &reply, error)) {
+    if (!ask(session, &request, &reply, error)) {
         return false;
     }
     size_t length = reply.reply_length < sizeof answer ? reply.reply_length : sizeof answer;
@@ -53,7 +54,7 @@ bool dsi_get_status(struct dsi_session *session, void *buffer, size_t capacity, 
     struct dsi_request request = {
         .command = DSI_GET_STATUS, .reply = buffer, .reply_capacity = capacity};
     struct dsi_reply reply;
-    if (!call(session, &request, &reply, error)) {
+    if (!ask(session, &request, &reply, error)) {
         return false;
     }
     *length = reply.reply_length < capacity ? reply.reply_length : capacity;
