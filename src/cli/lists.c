@@ -22,9 +22,9 @@ bool list_of_tests(const char *list, const char *what, const struct speed_test *
         list_next(&list, item);
         const struct speed_test *test = speed_test_by_name(item, strlen(item));
         if (test == NULL) {
-            return error_set(error, ERROR_USAGE, 0,
-                             "%s: '%s' is no test; there are Read, Write, Copy, ServerCopy", what,
-                             item);
+            char names[300];
+            return error_set(error, ERROR_USAGE, 0, "%s: '%s' is no test; there are %s", what, item,
+                             test_names(", ", names, sizeof names));
         }
         if (*count == TEST_LIMIT) {
             return error_set(error, ERROR_USAGE, 0, "%s: more than %d tests", what, TEST_LIMIT);

@@ -8,7 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROW_LIMIT 64
+#define ROW_LIMIT      64
+#define CHOICES_LENGTH 400
 
 enum { CODE_HELP = 1000, CODE_VERSION, CODE_ROW };
 
@@ -106,7 +107,12 @@ static void print_row(const struct option_row *row)
     snprintf(left, sizeof left, "  %s%s%s%s%s", letter, row->name != NULL ? "--" : "",
              row->name != NULL ? row->name : "", argument[0] == '\0' || optional ? "" : " ",
              argument);
-    printf("%-32s %s\n", left, row->help);
+    printf("%-32s ", left);
+    if (row->choices != NULL) {
+        char choices[CHOICES_LENGTH];
+        printf("of %s ", row->choices(",", choices, sizeof choices));
+    }
+    printf("%s\n", row->help);
 }
 
 static bool print_help(const struct option_program *program)

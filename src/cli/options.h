@@ -29,6 +29,9 @@ struct option_row {
     enum option_kind kind;
     size_t offset; /* of the field in the program's settings */
     uint64_t minimum, maximum, unit;
+    /* Lists the words to choose from, printed as "of A,B" before the help; NULL: help says it all.
+     */
+    const char *(*choices)(const char *separator, char *text, size_t size);
     /* `value` is NULL without an argument. */
     bool (*call)(void *settings, const struct option_row *row, const char *value,
                  struct error *error);

@@ -1,6 +1,7 @@
 #include "harness/figures.h"
 
 #include "base/clock.h"
+#include "result/tests.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -60,27 +61,18 @@ double harness_mean_bytes(const struct packet_counts *counts)
     return counts->packets > 0 ? (double)counts->bytes / (double)counts->packets : 0;
 }
 
-/* Which ways the data of a test go; a ServerCopy stays where it is. */
-static const bool *carries(const char *test)
+/* Of a test that nobody knows no way is known to carry its data. */
+static bool carries(const char *test, enum link_way way)
 {
-    static const struct {
-        const char *test;
-        bool ways[LINK_WAYS];
-    } rows[] = {{"Read", {[LINK_TO_CLIENT] = true}},
-                {"Write", {[LINK_TO_SERVER] = true}},
-                {"Copy", {true, true}}};
-    static const bool none[LINK_WAYS];
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (strcmp(rows[i].test, test) == 0) {
-            return rows[i].ways;
-        }
-    }
-    return none;
+    static const enum test_data ways[LINK_WAYS] = {
+        [LINK_TO_SERVER] = DATA_TO_SERVER, [LINK_TO_CLIENT] = DATA_TO_CLIENT};
+    const struct test_facts *facts = known_test(test);
+    return facts != NULL && (facts->data & ways[way]) != 0;
 }
 
 static bool carries_any(const char *test)
 {
-    return carries(test)[LINK_TO_SERVER] || carries(test)[LINK_TO_CLIENT];
+    return carries(test, LINK_TO_SERVER) || carries(test, LINK_TO_CLIENT);
 }
 
 bool harness_kinds_known(const struct packet_counts *counts)
@@ -205,7 +197,9 @@ void harness_figures(const struct harness_result *result, const struct harness_c
         figures->bound_ns /= (double)figures->runs;
     }
     figures->segment_bytes = mss(figures->traffic.ends[LAB_CLIENT].segment_bytes, result);
-    memcpy(figures->carries, carries(harness_case->test), sizeof figures->carries);
+    for (size_t way = 0; way < LINK_WAYS; way++) {
+        figures->carries[way] = carries(harness_case->test, way);
+    }
     figures->kinds_known = harness_kinds_known(&figures->traffic.ways[LINK_TO_SERVER]) &&
                            harness_kinds_known(&figures->traffic.ways[LINK_TO_CLIENT]);
     segment_figures(figures);

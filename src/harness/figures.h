@@ -20,7 +20,7 @@ struct harness_figures {
     double mean_ns, bound_ns; /* of a run */
     struct harness_traffic traffic;
     uint32_t segment_bytes; /* MSS; what the MTU takes where no connection was seen */
-    /* Ways that carry the data: a Read to the client, a Write to the server, a Copy both. */
+    /* Ways that carry the data. */
     bool carries[LINK_WAYS];
     bool kinds_known;
     double short_per_request; /* short segments on these ways; −1: unknown, or no request */

@@ -111,7 +111,7 @@ static void name_tests(char text[64], const struct harness_settings *settings)
     text[0] = '\0';
     for (size_t i = 0; i < settings->test_count; i++) {
         used += (size_t)snprintf(text + used, 64 - used, "%s%s", i > 0 ? "," : "",
-                                 settings->tests[i]->name);
+                                 settings->tests[i]->facts->name);
     }
 }
 
@@ -181,7 +181,7 @@ static double bound_ns(const struct harness_planned_run *run, const struct link_
     uint64_t chunk = quantum > 0 ? quantum : MIB;
     uint64_t chunks = (size_bytes + chunk - 1) / chunk;
     uint64_t requests = test->has_source && test->has_destination ? 2 * chunks : chunks + 1;
-    if (test->server_side) {
+    if (test->facts->data == DATA_STAYS) {
         requests = 1;
     }
     double line_ns = 0;
@@ -191,7 +191,7 @@ static double bound_ns(const struct harness_planned_run *run, const struct link_
         line_ns = (double)size_bytes * 8 / payload * (double)NS_PER_S;
     }
     return (double)((requests + depth - 1) / depth) * 2 * (double)shape->delay_ns +
-           (test->server_side ? 0 : line_ns);
+           (test->facts->data == DATA_STAYS ? 0 : line_ns);
 }
 
 static double size_ns(const struct harness_settings *settings,

@@ -142,7 +142,7 @@ static bool take_operations(struct harness_settings *settings, const struct harn
         for (size_t k = 0; k < i; k++) {
             if (settings->tests[i] == settings->tests[k]) {
                 return error_set(error, ERROR_USAGE, 0, "%s: %s is there twice", key->name,
-                                 settings->tests[i]->name);
+                                 settings->tests[i]->facts->name);
             }
         }
     }

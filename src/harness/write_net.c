@@ -4,7 +4,7 @@
 #include "base/units.h"
 #include "harness/columns.h"
 #include "harness/figures.h"
-#include "workload/speed.h"
+#include "result/tests.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -46,8 +46,8 @@ static void write_header(FILE *out, const struct harness_result *result)
                 way_names[way]);
     }
     fputs(",client_segments_out,server_segments_out", out);
-    for (size_t test = 0; test < speed_test_count; test++) {
-        const char *name = speed_tests[test]->name;
+    for (size_t test = 0; test < known_test_count; test++) {
+        const char *name = known_tests[test].name;
         for (size_t i = 0; has_test(result, name) && i < harness_column_count; i++) {
             fputc(',', out);
             for (const char *c = name; *c != '\0'; c++) {
@@ -105,9 +105,9 @@ void harness_write_net_csv(FILE *out, const struct harness_result *result)
             continue; /* what crossed is only known of a size that ended */
         }
         write_size(out, &result->sizes[i]);
-        for (size_t test = 0; test < speed_test_count; test++) {
-            if (has_test(result, speed_tests[test]->name)) {
-                write_test(out, result, &result->sizes[i], speed_tests[test]->name);
+        for (size_t test = 0; test < known_test_count; test++) {
+            if (has_test(result, known_tests[test].name)) {
+                write_test(out, result, &result->sizes[i], known_tests[test].name);
             }
         }
         fputc('\n', out);

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "report/figures.h"
+#include "result/tests.h"
 #include "stats/summary.h"
 
 #include <inttypes.h>
@@ -180,27 +181,11 @@ static const struct stored_case *partner(const struct stored_result *own,
     return match != NULL && best_match(own, match) == wanted ? match : NULL;
 }
 
-/* The tests in the order that people know, others behind them by name. */
-static size_t test_rank(const char *test)
-{
-    static const char *const order[] = {"Read", "Write", "Copy", "ServerCopy"};
-    size_t rank = 0;
-    while (rank < sizeof order / sizeof order[0] && strcmp(order[rank], test) != 0) {
-        rank++;
-    }
-    return rank;
-}
-
 static int by_test_and_size(const void *a, const void *b)
 {
     const struct comparison_row *x = a;
     const struct comparison_row *y = b;
-    size_t x_rank = test_rank(x->test);
-    size_t y_rank = test_rank(y->test);
-    if (x_rank != y_rank) {
-        return x_rank < y_rank ? -1 : 1;
-    }
-    int order = strcmp(x->test, y->test);
+    int order = test_order(x->test, y->test);
     if (order != 0) {
         return order;
     }

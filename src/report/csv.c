@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/units.h"
 #include "report/figures.h"
+#include "result/tests.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -141,13 +142,12 @@ static void write_tcp_block(FILE *out, const struct result *result)
 static bool on_finish(void *context, const struct result *result, struct error *error)
 {
     struct csv_report *csv = context;
-    const char *names[TEST_NAME_LIMIT];
     if (!result->sweep) {
         return written(csv->out, error);
     }
-    size_t count = result_test_names(result, names);
-    for (size_t i = 0; i < count; i++) {
-        if (!write_summary_block(csv->out, result, names[i], error)) {
+    for (size_t i = 0; i < known_test_count; i++) {
+        const char *name = known_tests[i].name;
+        if (result_has_runs(result, name) && !write_summary_block(csv->out, result, name, error)) {
             return false;
         }
     }

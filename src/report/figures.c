@@ -37,7 +37,7 @@ const char *size_label(uint64_t size_bytes, char label[SIZE_LABEL_LENGTH])
     return label;
 }
 
-static bool has_runs(const struct result *result, const char *name)
+bool result_has_runs(const struct result *result, const char *name)
 {
     for (size_t i = 0; i < result->case_count; i++) {
         size_t count;
@@ -47,18 +47,6 @@ static bool has_runs(const struct result *result, const char *name)
         }
     }
     return false;
-}
-
-size_t result_test_names(const struct result *result, const char *names[TEST_NAME_LIMIT])
-{
-    static const char *const order[] = {"Read", "Write", "Copy", "ServerCopy"};
-    size_t count = 0;
-    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++) {
-        if (has_runs(result, order[i])) {
-            names[count++] = order[i];
-        }
-    }
-    return count;
 }
 
 /* ---- TCP ---- */

@@ -22,9 +22,8 @@ bool case_summary(const struct result_case *result_case, struct stats_summary *s
 #define SIZE_LABEL_LENGTH 24
 const char *size_label(uint64_t size_bytes, char label[SIZE_LABEL_LENGTH]);
 
-/* The tests that have a measured run, in Netatalk's fixed order (Read, Write, Copy, ServerCopy). */
-#define TEST_NAME_LIMIT 8
-size_t result_test_names(const struct result *result, const char *names[TEST_NAME_LIMIT]);
+/* Whether a test has a measured run. */
+bool result_has_runs(const struct result *result, const char *name);
 
 /* One line of the TCP tables. Values are scaled integers; `decimals` of them are behind the point.
  */

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "report/figures.h"
+#include "result/tests.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -29,36 +30,17 @@
 
 /* ---- What is drawn ---- */
 
-static const struct {
-    const char *test, *colour;
-} known_tests[] = {
-    {"Read", "1f77b4"}, {"Write", "d62728"}, {"Copy", "2ca02c"}, {"ServerCopy", "ff7f0e"}};
-#define KNOWN_COUNT (sizeof known_tests / sizeof known_tests[0])
-
-/* Its row in the table above; KNOWN_COUNT: another test. */
-static size_t known(const char *test)
-{
-    size_t i = 0;
-    while (i < KNOWN_COUNT && strcmp(known_tests[i].test, test) != 0) {
-        i++;
-    }
-    return i;
-}
-
 static const char *colour(const char *test)
 {
-    size_t row = known(test);
-    return row < KNOWN_COUNT ? known_tests[row].colour : "7f7f7f";
+    const struct test_facts *facts = known_test(test);
+    return facts != NULL ? facts->colour : "7f7f7f";
 }
 
 static int compare_series(const void *a, const void *b)
 {
     const struct plot_series *first = a;
     const struct plot_series *second = b;
-    size_t first_row = known(first->test);
-    size_t second_row = known(second->test);
-    return first_row != second_row ? (first_row < second_row ? -1 : 1)
-                                   : strcmp(first->test, second->test);
+    return test_order(first->test, second->test);
 }
 
 static int compare_points(const void *a, const void *b)

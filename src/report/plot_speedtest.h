@@ -31,7 +31,7 @@ struct plot_series {
     size_t count;                  /* above 0 */
 };
 
-/* What one result shows: Read, Write, Copy, ServerCopy, then others by name. */
+/* What one result shows, by test_order(). */
 struct plot_lines {
     struct plot_series series[PLOT_SERIES_LIMIT];
     size_t count; /* 0: there is nothing to draw */

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "report/figures.h"
 #include "result/shares.h"
+#include "result/tests.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -253,11 +254,14 @@ static void tcp_table(FILE *out, const struct result *result)
 
 bool text_statistics_tables(FILE *out, const struct result *result, struct error *error)
 {
-    const char *names[TEST_NAME_LIMIT];
-    size_t count = result_test_names(result, names);
-    for (size_t i = 0; i < count; i++) {
-        fputs(i > 0 ? "\n" : "", out);
-        if (!size_table(out, result, names[i], error)) {
+    const char *gap = "";
+    for (size_t i = 0; i < known_test_count; i++) {
+        if (!result_has_runs(result, known_tests[i].name)) {
+            continue;
+        }
+        fputs(gap, out);
+        gap = "\n";
+        if (!size_table(out, result, known_tests[i].name, error)) {
             return false;
         }
     }

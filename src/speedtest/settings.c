@@ -207,7 +207,7 @@ static const struct option_row rows[] = {
      SIZE(size_bytes, MIB, LARGEST_FILE)},
     {'D', "direct", NULL, "O_DIRECT in open flags, with -L", FLAG(direct)},
     {'e', "sparse", NULL, "sparse source file", FLAG(sparse)},
-    {'f', "tests", "LIST", "of Read,Write,Copy,ServerCopy (default: Write)", CALL(set_tests)},
+    {'f', "tests", "LIST", "(default: Write)", CALL(set_tests), .choices = test_names},
     {'F', "file", "NAME", "read from this file in the volume's root", TEXT(existing_file)},
     {'h', "host", "HOST", "name, address or afp://[user@]host[:port]/volume (default: localhost)",
      TEXT(host)},

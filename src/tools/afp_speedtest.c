@@ -189,7 +189,7 @@ static int run_test(struct program *program, const struct speed_test *test,
     struct speedtest_sessions *sessions = &program->sessions;
     struct error error;
     int status = EXIT_DONE;
-    bool ok = (!program->settings.interactive || await_enter(program, test->name, &error)) &&
+    bool ok = (!program->settings.interactive || await_enter(program, test->facts->name, &error)) &&
               speed_test_run(sessions->runs, test, options, sessions->targets, sessions->count,
                              &program->result, &program->observers, &error);
     if (!ok) {

@@ -8,24 +8,41 @@
 #include <string.h>
 #include <strings.h>
 
-extern const struct speed_test speed_read, speed_write, speed_copy, speed_server_copy;
+#define TEST_ROW(id, implementation, ...) extern const struct speed_test implementation;
+#include "result/test_rows.h"
+#undef TEST_ROW
 
-const struct speed_test *const speed_tests[] = {&speed_read, &speed_write, &speed_copy,
-                                                &speed_server_copy};
-const size_t speed_test_count = sizeof speed_tests / sizeof speed_tests[0];
+#define TEST_ROW(id, implementation, ...) [TEST_##id] = &implementation,
+const struct speed_test *const speed_tests[] = {
+#include "result/test_rows.h"
+};
+#undef TEST_ROW
+
+const size_t speed_test_count = TEST_COUNT;
 
 const struct speed_test *speed_test_by_name(const char *name, size_t length)
 {
     for (size_t i = 0; i < speed_test_count; i++) {
-        if (strlen(speed_tests[i]->name) == length &&
-            strncasecmp(speed_tests[i]->name, name, length) == 0) {
+        const char *known = speed_tests[i]->facts->name;
+        if (strlen(known) == length && strncasecmp(known, name, length) == 0) {
             return speed_tests[i];
         }
     }
     return NULL;
 }
 
+static bool sends(const struct speed_test *test, enum request_kind kind)
+{
+    return (test->facts->requests & REQUEST_BIT(kind)) != 0;
+}
+
 /* ---- Plans ---- */
+
+/* Of a test that the server does alone no flow is timed, but it has the size of a write's chunk. */
+static const enum flow_direction directions[] = {[DATA_STAYS] = FLOW_WRITE,
+                                                 [DATA_TO_CLIENT] = FLOW_READ,
+                                                 [DATA_TO_SERVER] = FLOW_WRITE,
+                                                 [DATA_BOTH_WAYS] = FLOW_COPY};
 
 /* -q where it is given, else what the target takes: writes may be smaller than reads. */
 static uint32_t chunk_bytes(const struct speed_options *options, const struct target_facts *facts,
@@ -89,11 +106,12 @@ static bool prepare_flows(struct speed_run *run, struct error *error)
 {
     const struct target_facts *facts = &run->target->facts;
     uint32_t write_chunk = chunk_bytes(run->options, facts, FLOW_WRITE);
-    uint32_t chunk = chunk_bytes(run->options, facts, run->test->direction);
+    enum flow_direction direction = directions[run->test->facts->data];
+    uint32_t chunk = chunk_bytes(run->options, facts, direction);
     size_t piece = run->size_bytes < chunk ? (size_t)run->size_bytes : chunk;
     size_t written = run->size_bytes < write_chunk ? (size_t)run->size_bytes : write_chunk;
     struct flow_plan fill = plan_flow(run, FLOW_WRITE, write_chunk);
-    struct flow_plan timed = plan_flow(run, run->test->direction, chunk);
+    struct flow_plan timed = plan_flow(run, direction, chunk);
     return payload_make_aligned(&run->payload, facts->alignment, piece, written, error) &&
            flow_prepare(&run->fill, &fill, error) && flow_prepare(&run->flow, &timed, error);
 }
@@ -222,7 +240,7 @@ static bool check_free_space(struct speed_run *run, size_t sessions, struct erro
 {
     const struct speed_test *test = run->test;
     bool fills = test->has_source && !reads_existing(run) && !run->options->sparse;
-    bool writes = test->has_destination || test->server_side;
+    bool writes = test->has_destination || sends(test, REQUEST_COPY);
     uint64_t first = fills ? run->size_bytes * sessions : 0;
     uint64_t second = writes ? run->size_bytes * sessions : 0;
     if (!run->target->facts.second_place || destination_place(test) == TARGET_FIRST) {
@@ -250,14 +268,15 @@ static bool prepare_run(struct speed_run *run, struct error *error)
 static struct test_case describe(const struct speed_run *run, size_t sessions)
 {
     const struct speed_options *options = run->options;
+    const struct test_facts *facts = run->test->facts;
     return (struct test_case){
-        .name = run->test->name,
+        .name = facts->name,
         .chunk_bytes = run->flow.plan.chunk_bytes,
         .size_bytes = run->size_bytes,
         .sparse = options->sparse,
         .batched = options->policy == FLOW_BATCH,
-        .sink = run->test->direction == FLOW_READ ? flow_sink_names[options->sink] : NULL,
-        .flush = run->test->direction == FLOW_WRITE && !run->test->server_side && options->flush,
+        .sink = facts->data == DATA_TO_CLIENT ? flow_sink_names[options->sink] : NULL,
+        .flush = sends(run->test, REQUEST_FLUSH) && options->flush,
         .new_files = options->measure.fresh_files,
         .existing_file = reads_existing(run),
         .depth = options->depth,
@@ -305,16 +324,16 @@ bool speed_test_run(struct speed_run *runs, const struct speed_test *test,
                                      .target = targets[i],
                                      .size_bytes = options->size_bytes};
     }
-    if (test->server_side && !targets[0]->facts.server_copy) {
+    if (sends(test, REQUEST_COPY) && !targets[0]->facts.server_copy) {
         char reason[160];
         const char *refusal = targets[0]->facts.copy_refusal;
         snprintf(reason, sizeof reason, "skipped: %s",
                  refusal != NULL ? refusal : "the server does not offer to copy files");
-        note(observers, test->name, reason);
+        note(observers, test->facts->name, reason);
         return true;
     }
     if (options->existing_file != NULL && !test->uses_existing_file) {
-        note(observers, test->name, "ignores -F: it makes its own file");
+        note(observers, test->facts->name, "ignores -F: it makes its own file");
     }
     for (size_t i = 0; i < target_count; i++) {
         if (!prepare_run(&runs[i], error)) {

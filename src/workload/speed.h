@@ -1,15 +1,17 @@
 /*
- * speed.h - the four throughput tests: Read, Write, Copy, ServerCopy.
+ * speed.h - the throughput tests.
  *
- * Each test is one file, speed_<name>.c, with a `struct speed_test`, and one row in speed.c's
- * table. A test works on files "Source" and "Destination" in the target's working directory. What
- * is timed is in its timed() alone (tools.md, "What is timed"): Write with the flush, Read and Copy
- * the requests, ServerCopy the one command; never opening, creating, filling, deleting.
+ * Each test is one file, speed_<name>.c, with a `struct speed_test`, and one row in
+ * result/test_rows.h. A test works on files "Source" and "Destination" in the target's working
+ * directory. What is timed is in its timed() alone (tools.md, "What is timed"): Write with the
+ * flush, Read and Copy the requests, ServerCopy the one command; never opening, creating, filling,
+ * deleting.
  */
 #ifndef AFPBENCH_WORKLOAD_SPEED_H
 #define AFPBENCH_WORKLOAD_SPEED_H
 
 #include "result/result.h"
+#include "result/tests.h"
 #include "workload/flow.h"
 #include "workload/measure.h"
 
@@ -44,9 +46,7 @@ struct speed_run {
 };
 
 struct speed_test {
-    const char *name;
-    enum flow_direction direction;
-    bool server_side;        /* the server moves the data: no flow of ours is timed */
+    const struct test_facts *facts;
     bool uses_existing_file; /* takes -F */
     bool has_source;         /* reads a file that must be filled first */
     bool has_destination;    /* writes a file */
@@ -56,6 +56,7 @@ struct speed_test {
     bool (*restore)(void *run, struct error *error);
 };
 
+/* In the order of known_tests[], as many. */
 extern const struct speed_test *const speed_tests[];
 extern const size_t speed_test_count;
 

@@ -8,8 +8,7 @@ static bool timed(void *context, struct sample_counts *counts, struct error *err
 }
 
 const struct speed_test speed_copy = {
-    .name = "Copy",
-    .direction = FLOW_COPY,
+    .facts = &known_tests[TEST_COPY],
     .uses_existing_file = true,
     .has_source = true,
     .has_destination = true,

@@ -23,8 +23,7 @@ static bool timed(void *context, struct sample_counts *counts, struct error *err
 }
 
 const struct speed_test speed_read = {
-    .name = "Read",
-    .direction = FLOW_READ,
+    .facts = &known_tests[TEST_READ],
     .uses_existing_file = true,
     .has_source = true,
     .prepare = prepare,

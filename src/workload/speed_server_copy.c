@@ -29,9 +29,7 @@ static bool restore(void *context, struct error *error)
 }
 
 const struct speed_test speed_server_copy = {
-    .name = "ServerCopy",
-    .direction = FLOW_WRITE,
-    .server_side = true,
+    .facts = &known_tests[TEST_SERVER_COPY],
     .has_source = true,
     .prepare = prepare,
     .timed = timed,

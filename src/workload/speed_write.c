@@ -17,8 +17,7 @@ static bool timed(void *context, struct sample_counts *counts, struct error *err
 }
 
 const struct speed_test speed_write = {
-    .name = "Write",
-    .direction = FLOW_WRITE,
+    .facts = &known_tests[TEST_WRITE],
     .has_destination = true,
     .prepare = speed_make_files,
     .timed = timed,

@@ -69,8 +69,8 @@ static void defaults(void **state)
     assert_int_equal(settings.sizes[0], 4 * KIB);
     assert_int_equal(settings.sizes[16], 256 * MIB);
     assert_int_equal(settings.test_count, 3);
-    assert_string_equal(settings.tests[0]->name, "Read");
-    assert_string_equal(settings.tests[2]->name, "Copy");
+    assert_string_equal(settings.tests[0]->facts->name, "Read");
+    assert_string_equal(settings.tests[2]->facts->name, "Copy");
     assert_null(settings.server);
     assert_null(settings.link);
     assert_true(settings.shaped);
@@ -121,7 +121,7 @@ static void values(void **state)
     assert_int_equal(settings.loss_ppm, 1000);
     assert_int_equal(settings.warmups, 0);
     assert_int_equal(settings.size_count, 2);
-    assert_string_equal(settings.tests[0]->name, "Write");
+    assert_string_equal(settings.tests[0]->facts->name, "Write");
     assert_ptr_equal(settings.server, &server_refserver);
     assert_ptr_equal(settings.link, &link_emulator);
     assert_string_equal(settings.congestion_control, "cubic");

@@ -56,7 +56,8 @@ static void every_test_survives(void **state)
         assert_true(all >= 3);
         for (unsigned k = 1; k <= all; k++) {
             memory_fail_at(k);
-            check(!run_once(test, 1000, sessions, &error), "%s: allocation %u", test->name, k);
+            check(!run_once(test, 1000, sessions, &error), "%s: allocation %u", test->facts->name,
+                  k);
             check_error(&error, ERROR_SYSTEM, "out of memory for ");
             assert_int_equal(error.code, ENOMEM);
         }

@@ -138,7 +138,7 @@ static void watch_all(struct target *const *targets, size_t sessions)
         timed_runs = allocations = 0;
         must(speed_test_run(runs, &test, &options, targets, sessions, &result, &observers, &error));
         assert_int_equal(timed_runs, 3 * sessions);
-        check(allocations == 0, "%s, way %zu, %zu sessions: %u allocations", test.name, way,
+        check(allocations == 0, "%s, way %zu, %zu sessions: %u allocations", test.facts->name, way,
               sessions, allocations);
         for (size_t i = 0; i < sessions; i++) {
             must(targets[i]->ops->clean_up(targets[i], TARGET_PATIENT, &error));

@@ -233,7 +233,7 @@ static void defaults(void **state)
     assert_int_equal(settings.version, AFP_3_4);
     assert_null(settings.uam);
     assert_int_equal(settings.test_count, 1);
-    assert_string_equal(settings.tests[0]->name, "Write");
+    assert_string_equal(settings.tests[0]->facts->name, "Write");
     assert_int_equal(settings.timeout_s, 30);
     assert_null(settings.refserver_store);
     const struct passwd *account = getpwuid(getuid());
@@ -275,9 +275,9 @@ static void options_reach_the_tests(void **state)
     assert_int_equal(options.measure.pause_ns, 2 * NS_PER_S);
     assert_true(options.measure.fresh_files);
     assert_int_equal(settings.test_count, 3);
-    assert_string_equal(settings.tests[0]->name, "Read");
-    assert_string_equal(settings.tests[1]->name, "Copy");
-    assert_string_equal(settings.tests[2]->name, "Read");
+    assert_string_equal(settings.tests[0]->facts->name, "Read");
+    assert_string_equal(settings.tests[1]->facts->name, "Copy");
+    assert_string_equal(settings.tests[2]->facts->name, "Read");
 }
 
 static void windows_and_batches(void **state)
