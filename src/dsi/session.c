@@ -819,8 +819,9 @@ bool dsi_connect(struct dsi_session **result, const struct dsi_config *config, s
     session->timeout_ns = config->timeout_ns;
     session->next_id = 1;
     memset(session->slot_of_id, 0xFF, sizeof session->slot_of_id);
-    if (!connect_tcp(config->host, config->port, config->timeout_ns, config->interrupt,
-                     &session->fd, session->peer, error) ||
+    const struct connect_request request = {config->host, config->port, config->timeout_ns,
+                                            config->interrupt, config->address};
+    if (!connect_tcp(&request, &session->fd, session->peer, error) ||
         !dsi_reserve(session, 1, error)) {
         dsi_close(session);
         return false;

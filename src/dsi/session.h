@@ -44,6 +44,7 @@ struct dsi_config {
     uint64_t timeout_ns; /* without progress, per phase */
     struct interrupt *interrupt;
     const struct dsi_observer *observer; /* or NULL */
+    struct connect_choice *address;      /* of the server, once known; NULL: looked up each time */
 };
 
 struct dsi_session;

@@ -411,12 +411,14 @@ static int run(struct program *program)
     }
     trace_start(&program->trace, speedtest_program.name, settings->verbose, settings->very_verbose);
     progress_start(&program->progress);
+    struct connect_choice address = {.size = 0}; /* all connections of a run go to the same one */
     struct afp_client_config config = {
         .dsi = {.host = settings->location.host,
                 .port = settings->location.port,
                 .timeout_ns = settings->timeout_s * NS_PER_S,
                 .interrupt = &program->interrupt,
-                .observer = &program->trace.observer},
+                .observer = &program->trace.observer,
+                .address = &address},
         .version = settings->version,
         .uam = settings->uam,
         .credentials = {.user = settings->user, .password = settings->password},

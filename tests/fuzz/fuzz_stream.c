@@ -243,13 +243,11 @@ bool stream_own_address(int socket, struct sockaddr_storage *address)
 
 /* ---- base/connect.h ---- */
 
-bool connect_tcp(const char *host, uint16_t port, uint64_t timeout_ns, struct interrupt *interrupt,
-                 int *socket_fd, char address[ADDRESS_TEXT_LENGTH], struct error *error)
+bool connect_tcp(const struct connect_request *request, int *socket_fd,
+                 char address[ADDRESS_TEXT_LENGTH], struct error *error)
 {
-    (void)timeout_ns;
-    (void)interrupt;
     (void)error;
     *socket_fd = FUZZ_SOCKET;
-    snprintf(address, ADDRESS_TEXT_LENGTH, "%.40s:%u", host, (unsigned)port);
+    snprintf(address, ADDRESS_TEXT_LENGTH, "%.40s:%u", request->host, (unsigned)request->port);
     return true;
 }
