@@ -31,7 +31,7 @@ struct harness {
     int tool_code;  /* with which it failed; 0: it did not, or by a signal */
     /* The size at work. */
     struct harness_size *size;
-    struct harness_mark begun; /* `begin` while a run is under way */
+    struct mark begun; /* `begin` while a run is under way */
     struct harness_snapshot *whole, *before, *after;
 };
 
@@ -197,19 +197,19 @@ static bool take_snapshot(struct harness *harness, struct harness_snapshot *snap
                                  STILL_LIMIT_NS, harness->job->interrupt->fd, error);
 }
 
-static bool begin_run(struct harness *harness, const struct harness_mark *mark, struct error *error)
+static bool begin_run(struct harness *harness, const struct mark *mark, struct error *error)
 {
     const struct harness_settings *settings = harness->job->settings;
     char size[SIZE_TEXT_LENGTH];
     harness->begun = *mark;
     progress_show(harness->job->progress, "%s %s: %s %s %" PRIu32 " of %" PRIu32,
                   harness->result->name, size_text(mark->size_bytes, size), mark->test,
-                  mark->run.warmup ? "warm-up" : "run", mark->run.number,
-                  mark->run.warmup ? settings->warmups : settings->iterations);
+                  mark->warmup ? "warm-up" : "run", mark->number,
+                  mark->warmup ? settings->warmups : settings->iterations);
     return take_snapshot(harness, harness->before, error);
 }
 
-static bool end_run(struct harness *harness, const struct harness_mark *mark, struct error *error)
+static bool end_run(struct harness *harness, const struct mark *mark, struct error *error)
 {
     if (!take_snapshot(harness, harness->after, error)) {
         return false;
@@ -218,13 +218,16 @@ static bool end_run(struct harness *harness, const struct harness_mark *mark, st
     if (run == NULL) {
         return false;
     }
-    *run = mark->run;
+    run->number = mark->number;
+    run->warmup = mark->warmup;
+    run->counts = mark->counts;
+    run->duration_ns = mark->duration_ns;
     harness_snapshot_difference(harness->before, harness->after, &run->traffic);
     harness->begun.begin = false;
     return true;
 }
 
-static bool on_mark(void *context, const struct harness_mark *mark, struct error *error)
+static bool on_mark(void *context, const struct mark *mark, struct error *error)
 {
     struct harness *harness = context;
     if (mark->size_bytes != harness->size->size_bytes) {
@@ -236,12 +239,12 @@ static bool on_mark(void *context, const struct harness_mark *mark, struct error
     if (mark->begin && !harness->begun.begin) {
         return begin_run(harness, mark, error);
     }
-    if (harness_mark_ends(mark, &harness->begun)) {
+    if (mark_ends(mark, &harness->begun)) {
         return end_run(harness, mark, error);
     }
     return error_set(error, ERROR_PROTOCOL, 0,
                      "the test program's marks are out of order: %s %s %" PRIu32,
-                     mark->begin ? "begin" : "end", mark->test, mark->run.number);
+                     mark->begin ? "begin" : "end", mark->test, mark->number);
 }
 
 /* ---- One size ---- */
@@ -314,7 +317,7 @@ static bool invoke(struct harness *harness, const char *path, char *const *argum
     if (harness->begun.begin) {
         return error_set(error, ERROR_PROTOCOL, 0,
                          "the test program did not mark the end of %s %" PRIu32,
-                         harness->begun.test, harness->begun.run.number);
+                         harness->begun.test, harness->begun.number);
     }
     return !harness->result->tool_marks || read_document(harness, path, error);
 }

@@ -27,15 +27,6 @@ static uint64_t line_time_ns(uint64_t line_bytes, uint64_t rate_bits_per_s)
     return rate_bits_per_s == 0 ? 0 : (uint64_t)((wide)line_bytes * 8 * NS_PER_S / rate_bits_per_s);
 }
 
-static uint64_t requests_of(const struct harness_run *run)
-{
-    uint64_t sum = 0;
-    for (size_t i = 0; i < REQUEST_KINDS; i++) {
-        sum += run->requests[i];
-    }
-    return sum;
-}
-
 uint64_t harness_bound_ns(const struct harness_run *run, const struct link_config *link)
 {
     uint64_t rtt_ns = 0;
@@ -47,8 +38,8 @@ uint64_t harness_bound_ns(const struct harness_run *run, const struct link_confi
         busiest_ns = time_ns > busiest_ns ? time_ns : busiest_ns;
         rtt_ns += shape->delay_ns > shape->jitter_ns ? shape->delay_ns - shape->jitter_ns : 0;
     }
-    uint64_t trips_ns = run->round_trips * rtt_ns;
-    if (run->round_trips == requests_of(run)) {
+    uint64_t trips_ns = run->counts.round_trips * rtt_ns;
+    if (run->counts.round_trips == sample_requests(&run->counts)) {
         return trips_ns + busiest_ns; /* one after the other */
     }
     return trips_ns > busiest_ns ? trips_ns : busiest_ns;
@@ -171,11 +162,11 @@ static void add_measured(struct harness_figures *figures, const struct harness_r
                          const struct link_config *link)
 {
     figures->runs++;
-    figures->bytes += run->bytes;
-    figures->runts += run->runts;
-    figures->all_requests += requests_of(run);
+    figures->bytes += run->counts.bytes;
+    figures->runts += run->counts.runts;
+    figures->all_requests += sample_requests(&run->counts);
     for (size_t i = 0; i < REQUEST_KINDS; i++) {
-        figures->requests[i] += run->requests[i];
+        figures->requests[i] += run->counts.requests[i];
     }
     figures->mean_ns += (double)run->duration_ns;
     figures->bound_ns += (double)harness_bound_ns(run, link);
@@ -278,7 +269,7 @@ static bool judge_run(struct harness_result *result, const struct harness_size *
     uint64_t bound_ns = harness_bound_ns(run, &result->link);
     uint32_t segment_bytes = mss(run->traffic.ends[LAB_CLIENT].segment_bytes, result);
     double most = capacity(result, segment_bytes);
-    double reached = goodput(run->bytes, (double)run->duration_ns);
+    double reached = goodput(run->counts.bytes, (double)run->duration_ns);
     if (run->duration_ns < bound_ns &&
         !harness_result_add_fault(result, error,
                                   "%s took %.3f ms, less than the %.3f ms that its round trips and "

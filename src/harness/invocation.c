@@ -36,10 +36,10 @@ static bool answer(const struct running *running, struct error *error)
 
 static bool take_line(struct running *running, struct error *error)
 {
-    struct harness_mark mark;
+    struct mark mark;
     running->line[running->length] = '\0';
     running->length = 0;
-    return harness_mark_parse(running->line, &mark, error) &&
+    return mark_read(running->line, &mark, error) &&
            running->tool->on_mark(running->tool->context, &mark, error) && answer(running, error);
 }
 

@@ -6,8 +6,8 @@
 #define AFPBENCH_HARNESS_INVOCATION_H
 
 #include "base/interrupt.h"
-#include "harness/marks.h"
 #include "netlab/lab.h"
+#include "result/marks.h"
 
 /* Where the test program finds the descriptor for its marks. */
 #define INVOCATION_MARK_FD 3
@@ -19,7 +19,7 @@ struct harness_invocation {
     bool marks;        /* it gets a descriptor for them */
     uint64_t limit_ns; /* from now on; 0: none */
     /* Called for each mark; the answer is given when it returns true. */
-    bool (*on_mark)(void *context, const struct harness_mark *mark, struct error *error);
+    bool (*on_mark)(void *context, const struct mark *mark, struct error *error);
     void *context;
     /* What it wrote, the caller's to release; NULL when it could not be started. */
     char *output, *messages;

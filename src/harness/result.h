@@ -11,10 +11,9 @@
 #include "netlab/calibration.h"
 #include "netlab/lab.h"
 #include "netlab/link.h"
-#include "result/result.h"
+#include "result/marks.h"
 
 #define HARNESS_TEXT_LENGTH 200
-#define HARNESS_TEST_LENGTH 24
 
 /* What one end's TCP did, all connections to the server's port together. */
 struct harness_end {
@@ -36,17 +35,18 @@ struct harness_traffic {
 
 void harness_traffic_add(struct harness_traffic *sum, const struct harness_traffic *more);
 
-/* A run as the marks of the test program tell it (doc/formats.md), and what crossed meanwhile. */
+/* A run as the marks of the test program tell it, and what crossed meanwhile. */
 struct harness_run {
     uint32_t number;
     bool warmup;
-    uint64_t bytes, requests[REQUEST_KINDS], runts, round_trips, duration_ns;
+    struct sample_counts counts; /* no histogram */
+    uint64_t duration_ns;
     struct harness_traffic traffic;
 };
 
 /* A test on one size. */
 struct harness_case {
-    char test[HARNESS_TEST_LENGTH];
+    char test[MARK_TEST_LENGTH];
     struct harness_run *runs; /* warm-ups first */
     size_t count;
 };

@@ -12,7 +12,7 @@
 #include "report/json.h"
 #include "report/text.h"
 #include "speedtest/info.h"
-#include "speedtest/marks.h"
+#include "speedtest/mark_observer.h"
 #include "speedtest/sessions.h"
 #include "speedtest/settings.h"
 #include "version.h"
@@ -32,7 +32,7 @@ struct program {
     struct text_report text;
     struct csv_report csv;
     struct json_report json;
-    struct marks marks;
+    struct mark_observer marks;
     struct observers observers;
     struct embedded_server embedded;
     struct speedtest_sessions sessions;
@@ -101,10 +101,10 @@ static void add_observers(struct program *program)
     struct observer report =
         settings->csv ? csv_observer(&program->csv) : text_observer(&program->text);
     struct observer json = json_observer(&program->json);
-    program->marks = (struct marks){.fd = (int)settings->mark_fd,
-                                    .sessions = &program->sessions,
-                                    .timeout_ns = settings->timeout_s * NS_PER_S};
-    struct observer marks = marks_observer(&program->marks);
+    program->marks = (struct mark_observer){.fd = (int)settings->mark_fd,
+                                            .sessions = &program->sessions,
+                                            .timeout_ns = settings->timeout_s * NS_PER_S};
+    struct observer marks = mark_observer(&program->marks);
     if (!json_only) {
         observers_add(&program->observers, &report);
     }
@@ -444,7 +444,7 @@ int main(int argc, char **argv)
     signal(SIGPIPE, SIG_IGN);
     if (!speedtest_settings_parse(&program.settings, argc, argv, &outcome, &error) ||
         (outcome == OPTIONS_RUN && program.settings.mark &&
-         !marks_check((int)program.settings.mark_fd, &error))) {
+         !mark_observer_check((int)program.settings.mark_fd, &error))) {
         return options_report(&speedtest_program, &error, EXIT_TEST_FAILED);
     }
     program.result.sweep = program.settings.sweep_count > 0;

@@ -35,7 +35,7 @@ static struct harness_run *add(struct harness_size *size, const char *test, uint
     check(run != NULL, "%s", error.message);
     run->number = number;
     run->warmup = warmup;
-    run->bytes = MIB;
+    run->counts.bytes = MIB;
     return run;
 }
 
@@ -44,8 +44,8 @@ static void add_read(struct harness_size *size, uint32_t number, bool warmup)
     struct harness_run *run = add(size, "Read", number, warmup);
     struct packet_counts *tx = &run->traffic.ways[LINK_TO_SERVER];
     struct packet_counts *rx = &run->traffic.ways[LINK_TO_CLIENT];
-    run->requests[REQUEST_READ] = 1;
-    run->round_trips = 1;
+    run->counts.requests[REQUEST_READ] = 1;
+    run->counts.round_trips = 1;
     run->duration_ns = 20 * NS_PER_MS;
     packets(tx, PACKET_SHORT, 1, 40);
     packets(tx, PACKET_PURE_ACK, 10, 0);
@@ -60,9 +60,9 @@ static void add_write(struct harness_size *size)
     struct harness_run *run = add(size, "Write", 1, false);
     struct packet_counts *tx = &run->traffic.ways[LINK_TO_SERVER];
     struct packet_counts *rx = &run->traffic.ways[LINK_TO_CLIENT];
-    run->requests[REQUEST_WRITE] = 1;
-    run->requests[REQUEST_FLUSH] = 1;
-    run->round_trips = 2;
+    run->counts.requests[REQUEST_WRITE] = 1;
+    run->counts.requests[REQUEST_FLUSH] = 1;
+    run->counts.round_trips = 2;
     run->duration_ns = 25 * NS_PER_MS;
     packets(tx, PACKET_FULL, 724, MSS);
     packets(tx, PACKET_SHORT, 1, 36);

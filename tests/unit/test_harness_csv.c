@@ -1,10 +1,9 @@
-/* tools/harness_merge and harness_marks: what the test program writes, joined and read. The
- * merged CSV is that of a single sweep of the same samples. */
+/* harness/write_csv: what the test program writes, joined. The merged CSV is that of a single sweep
+ * of the same samples. */
 #include "unit.h"
 
 #include "base/clock.h"
 #include "base/units.h"
-#include "harness/marks.h"
 #include "harness/write_csv.h"
 #include "made_result.h"
 #include "report/csv.h"
@@ -142,71 +141,6 @@ static void refuses_other_text(void **state)
     }
 }
 
-/* ---- Marks ---- */
-
-static void marks_are_read(void **state)
-{
-    (void)state;
-    struct harness_mark begin;
-    struct harness_mark end;
-    struct error error;
-    assert_true(harness_mark_parse("begin Read 4096 2 measured", &begin, &error));
-    assert_true(
-        harness_mark_parse("end Read 4096 2 measured 4096 1 3 5 7 9 11 123456789", &end, &error));
-    assert_true(begin.begin && !end.begin);
-    assert_string_equal(end.test, "Read");
-    assert_int_equal(end.size_bytes, 4096);
-    assert_int_equal(end.run.number, 2);
-    assert_false(end.run.warmup);
-    assert_int_equal(end.run.bytes, 4096);
-    assert_int_equal(end.run.requests[REQUEST_READ], 1);
-    assert_int_equal(end.run.requests[REQUEST_WRITE], 3);
-    assert_int_equal(end.run.requests[REQUEST_FLUSH], 5);
-    assert_int_equal(end.run.requests[REQUEST_COPY], 7);
-    assert_int_equal(end.run.runts, 9);
-    assert_int_equal(end.run.round_trips, 11);
-    assert_int_equal(end.run.duration_ns, 123456789);
-    assert_true(harness_mark_ends(&end, &begin));
-    assert_false(harness_mark_ends(&begin, &end));
-    assert_false(harness_mark_ends(&begin, &begin));
-    end.run.number = 3;
-    assert_false(harness_mark_ends(&end, &begin));
-    assert_true(harness_mark_parse("begin Write 1 1 warmup", &begin, &error));
-    assert_true(begin.run.warmup);
-}
-
-static void junk_is_no_mark(void **state)
-{
-    (void)state;
-    static const char *const lines[] = {
-        "",
-        "begin",
-        "begin Read 4096 1",
-        "begin Read 4096 1 cold",
-        "begin Read 4096 0 measured",
-        "begin Read 4096 4294967296 measured",
-        "begin Read -1 1 measured",
-        "begin  4096 1 measured",
-        "begin Read 4096 1 measured ",
-        "begin Read 4096 1 measured 5",
-        "begin AnExtraordinarilyLongNameOfATest 4096 1 measured",
-        "end Read 4096 1 measured",
-        "end Read 4096 1 measured 1 2 3 4 5 6 7",
-        "end Read 4096 1 measured 1 2 3 4 5 6 7 x",
-        "end Read 4096 1 measured 1 2 3 4 5 6 7 8 9",
-        "end Read 4096 1 measured 1 2 3 4 5 6 7 99999999999999999999",
-        "start Read 4096 1 measured",
-    };
-    for (size_t i = 0; i < COUNT(lines); i++) {
-        struct harness_mark mark;
-        struct error error;
-        char *line = (char *)exact_copy(lines[i], strlen(lines[i]) + 1);
-        check(!harness_mark_parse(line, &mark, &error), "taken: %s", line);
-        check_error(&error, ERROR_PROTOCOL, "which is no mark");
-        free(line);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -214,8 +148,6 @@ int main(void)
         cmocka_unit_test(sizes_that_did_not_finish_are_left_out),
         cmocka_unit_test(merges_by_hand),
         cmocka_unit_test(refuses_other_text),
-        cmocka_unit_test(marks_are_read),
-        cmocka_unit_test(junk_is_no_mark),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

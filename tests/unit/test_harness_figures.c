@@ -22,7 +22,8 @@ static void check_near(double found, double wanted)
 static struct harness_run run_of(uint64_t requests, uint64_t round_trips, uint64_t tx_packets,
                                  uint64_t tx_bytes, uint64_t rx_packets, uint64_t rx_bytes)
 {
-    struct harness_run run = {.requests = {[REQUEST_READ] = requests}, .round_trips = round_trips};
+    struct harness_run run = {
+        .counts = {.requests = {[REQUEST_READ] = requests}, .round_trips = round_trips}};
     run.traffic.ways[LINK_TO_SERVER].packets = tx_packets;
     run.traffic.ways[LINK_TO_SERVER].bytes = tx_bytes;
     run.traffic.ways[LINK_TO_CLIENT].packets = rx_packets;

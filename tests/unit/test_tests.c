@@ -55,7 +55,7 @@ static void every_test_is_whole(void **state)
         assert_int_equal(strspn(facts->colour, "0123456789abcdef"), 6);
         assert_int_equal(strlen(facts->colour), 6);
         assert_true(facts->requests != 0);
-        assert_true(strlen(facts->name) < HARNESS_TEST_LENGTH);
+        assert_true(strlen(facts->name) < MARK_TEST_LENGTH);
     }
     assert_null(known_test("read"));
     assert_null(known_test(""));
