@@ -194,6 +194,37 @@ bool options_parse(const struct option_program *program, int argc, char **argv, 
     return take_words(program, argv + optind, (size_t)(argc - optind), settings, error);
 }
 
+/* Letters may follow each other up to the first that takes a value. */
+static const struct option_row *find_reserved_letter(const struct option_program *program,
+                                                     const char *letters)
+{
+    for (; *letters != '\0'; letters++) {
+        const struct option_row *row = find_row(program, *letters);
+        if (row == NULL || row->reserved || row->argument != NULL) {
+            return row != NULL && row->reserved ? row : NULL;
+        }
+    }
+    return NULL;
+}
+
+const struct option_row *options_find_reserved(const struct option_program *program,
+                                               const char *word)
+{
+    if (word[0] != '-' || word[1] != '-') {
+        return word[0] == '-' ? find_reserved_letter(program, word + 1) : NULL;
+    }
+    const struct option_row *found = NULL;
+    size_t length = strcspn(word + 2, "=");
+    for (size_t i = 0; length > 0 && i < program->count; i++) {
+        const struct option_row *row = &program->rows[i];
+        if (row->reserved && strncmp(row->name, word + 2, length) == 0 &&
+            (found == NULL || strlen(row->name) < strlen(found->name))) {
+            found = row;
+        }
+    }
+    return found;
+}
+
 int options_report(const struct option_program *program, const struct error *error,
                    enum exit_status otherwise)
 {

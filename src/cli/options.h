@@ -35,6 +35,7 @@ struct option_row {
     /* `value` is NULL without an argument. */
     bool (*call)(void *settings, const struct option_row *row, const char *value,
                  struct error *error);
+    bool reserved; /* for a program that starts this one: where, as whom, what, how it is told */
 };
 
 struct option_program {
@@ -56,6 +57,11 @@ enum options_outcome {
 /* Fills `settings`. Unknown options, bad values and stray words are ERROR_USAGE. */
 bool options_parse(const struct option_program *program, int argc, char **argv, void *settings,
                    enum options_outcome *outcome, struct error *error);
+
+/* The option in a word of a command line, such as "-vn2" or "--iter=2", that is reserved; NULL:
+ * there is none. A name may be cut short; of several the shortest is taken. */
+const struct option_row *options_find_reserved(const struct option_program *program,
+                                               const char *word);
 
 /* "program: message" on stderr, in one line; returns the exit status for the error. */
 int options_report(const struct option_program *program, const struct error *error,

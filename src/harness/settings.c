@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "dsi/session.h"
+#include "speedtest/settings.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -188,55 +189,32 @@ static bool take_link(struct harness_settings *settings, const struct harness_ke
                      key->name, text);
 }
 
-/* Options of the test program that are set here: given again they would win, and the labels of the
- * result would not be true. A password would get into the record. */
-static const struct {
-    char letter;
-    const char *name;
-    const char *key; /* that sets it; NULL: none does */
-} own_options[] = {
-    {'z', "sweep", "SWEEP"},    {'d', "size", "SWEEP"},
-    {'f', "tests", "OPS"},      {'n', "iterations", "ITER"},
-    {'W', "warmups", "WARMUP"}, {'r', "requests", "REQUESTS"},
-    {'c', "csv", NULL},         {'h', "host", NULL},
-    {'p', "port", NULL},        {'s', "volume", NULL},
-    {'u', "user", NULL},        {'w', "password", NULL},
-    {'j', "json", NULL},        {'L', "posix", NULL},
-    {'F', "file", NULL},        {'i', "interactive", NULL},
-    {0, "password-file", NULL}, {0, "volume-password", NULL},
-    {0, "refserver", NULL},     {0, "volume-password-file", NULL},
-    {0, "mark-fd", NULL},       {0, "info", NULL},
-    {0, "clean", NULL},
-};
-#define OPTIONS_WITHOUT_VALUE "aceDiLTvVy1234567" /* others may follow in the same word */
-
-/* Letters of "-vn2", or the name of "--iter=2", which may be cut short. */
-static bool has_option(const char *word, char letter, const char *name)
+static const char *setter_of(const char *option)
 {
-    if (word[0] != '-' || word[1] == '\0') {
-        return false;
-    }
-    if (word[1] == '-') {
-        size_t length = strcspn(word + 2, "=");
-        return length > 0 && strncmp(name, word + 2, length) == 0;
-    }
-    size_t last = 1 + strspn(word + 1, OPTIONS_WITHOUT_VALUE);
-    return letter != 0 && memchr(word + 1, letter, last) != NULL;
-}
-
-static bool check_flag(const char *word, const struct harness_key *key, struct error *error)
-{
-    for (size_t i = 0; i < COUNT(own_options); i++) {
-        if (has_option(word, own_options[i].letter, own_options[i].name)) {
-            const char *setter = own_options[i].key;
-            return setter != NULL
-                       ? error_set(error, ERROR_USAGE, 0, "%s: --%s is set with %s", key->name,
-                                   own_options[i].name, setter)
-                       : error_set(error, ERROR_USAGE, 0, "%s: --%s is not for this program",
-                                   key->name, own_options[i].name);
+    for (size_t i = 0; i < harness_key_count; i++) {
+        for (size_t k = 0; k < COUNT(harness_keys[i].options); k++) {
+            const char *set = harness_keys[i].options[k];
+            if (set != NULL && strcmp(set, option) == 0) {
+                return harness_keys[i].name;
+            }
         }
     }
-    return true;
+    return NULL;
+}
+
+/* Given again an option of ours would win, and the labels of the result would not be true. A
+ * password would get into the record. */
+static bool check_flag(const char *word, const struct harness_key *key, struct error *error)
+{
+    const struct option_row *row = options_find_reserved(&speedtest_program, word);
+    if (row == NULL) {
+        return true;
+    }
+    const char *setter = setter_of(row->name);
+    return setter != NULL ? error_set(error, ERROR_USAGE, 0, "%s: --%s is set with %s", key->name,
+                                      row->name, setter)
+                          : error_set(error, ERROR_USAGE, 0, "%s: --%s is not for this program",
+                                      key->name, row->name);
 }
 
 static bool take_flags(struct harness_settings *settings, const struct harness_key *key,
@@ -279,16 +257,17 @@ const struct harness_key harness_keys[] = {
      .parse = parse_quantum},
     {"READAHEAD", "LIST", "", "afpd's dsireadbuf", AXIS(AXIS_READ_AHEAD), RANGE(1, 65535)},
     {"REQUESTS", "LIST", "1", "outstanding requests (-r of the test program)", AXIS(AXIS_REQUESTS),
-     RANGE(1, DSI_WINDOW_LIMIT)},
+     RANGE(1, DSI_WINDOW_LIMIT), .options = {"requests"}},
     {"JITTER", "TIME", "0", "the delay varies evenly by up to this", take_jitter},
     {"LOSS", "SHARE", "0", "of packets lost each way, such as 0.1%", take_loss},
-    {"ITER", "N", "5", "measured runs of each test and size", NUMBER(iterations),
-     RANGE(1, 1000000)},
-    {"WARMUP", "N", "1", "warm-up runs before them", NUMBER(warmups), RANGE(0, 1000000)},
+    {"ITER", "N", "5", "measured runs of each test and size", NUMBER(iterations), RANGE(1, 1000000),
+     .options = {"iterations"}},
+    {"WARMUP", "N", "1", "warm-up runs before them", NUMBER(warmups), RANGE(0, 1000000),
+     .options = {"warmups"}},
     {"SWEEP", "LIST", "ci", "sizes (-z of the test program); ci: 4K to 256M, full: to 512M",
-     take_sweep},
+     take_sweep, .options = {"sweep", "size"}},
     {"OPS", "LIST", "Read,Write,Copy", "tests; the data of ServerCopy never cross the link",
-     take_operations},
+     take_operations, .options = {"tests"}},
     {"SERVER", "NAME", "auto", "netatalk, refserver, or auto: the first that is there",
      take_server},
     {"LINK", "NAME", "auto", "emulator, none (as fast as it goes), or auto", take_link},

@@ -76,6 +76,7 @@ struct harness_key {
     size_t offset; /* of the field that `take` fills */
     uint64_t minimum, maximum;
     bool (*parse)(const char *text, const char *key, uint64_t *value, struct error *error);
+    const char *options[2]; /* of afp_speedtest, that it sets: they are not for EXTRA_FLAGS */
 };
 
 extern const struct harness_key harness_keys[];

@@ -563,6 +563,43 @@ static void no_more_tests_than_the_limit(void **state)
     check_error(&parse_error, ERROR_USAGE, "more than 64 tests");
 }
 
+/* ---- What another program must not pass on ---- */
+
+static void reserved_options(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word, *name; /* NULL: none of them */
+    } rows[] = {
+        {"-n", "iterations"},
+        {"-vn2", "iterations"},
+        {"-qn", NULL}, /* n is the value */
+        {"-yDV", NULL},
+        {"-Tc", "csv"},
+        {"-~n", NULL},
+        {"-", NULL},
+        {"--", NULL},
+        {"n", NULL},
+        {"", NULL},
+        {"--iter=2", "iterations"},
+        {"--iterations", "iterations"},
+        {"--iterationsx", NULL},
+        {"--password", "password"},
+        {"--password-f=x", "password-file"},
+        {"--pass=x", "password"},
+        {"--=x", NULL},
+        {"--quantum", NULL},
+        {"--timeout=9", NULL},
+        {"--refserver=/x", "refserver"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const struct option_row *row = options_find_reserved(&speedtest_program, rows[i].word);
+        check((row == NULL) == (rows[i].name == NULL), "'%s'", rows[i].word);
+        check(row == NULL || strcmp(row->name, rows[i].name) == 0, "'%s': %s", rows[i].word,
+              row != NULL ? row->name : "");
+    }
+}
+
 /* ---- Passwords ---- */
 
 static void passwords_are_wiped_from_the_arguments(void **state)
@@ -809,6 +846,7 @@ int main(void)
         cmocka_unit_test(versions_and_login_methods),
         cmocka_unit_test(combinations_that_exclude_each_other),
         cmocka_unit_test(no_more_tests_than_the_limit),
+        cmocka_unit_test(reserved_options),
         cmocka_unit_test(passwords_are_wiped_from_the_arguments),
         cmocka_unit_test(no_secret_is_left_to_record),
         cmocka_unit_test(passwords_are_never_in_a_message),
