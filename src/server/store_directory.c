@@ -10,8 +10,9 @@
  * opened with O_NOFOLLOW, and no name is empty, "." or ".." or holds a slash. Symbolic links,
  * devices, sockets and names that are not composed UTF-8 do not exist for clients.
  *
- * A node is its inode: device, number and birth (a number alone comes back with the next file). One
- * that is no longer under its name is detached but kept, and found again under another name.
+ * A node is its path. What others remove, rename or replace by another kind is gone for good; what
+ * they put under the name later is a new node. A file that they replace while a client has it open
+ * stays the old one for all who open it until the last has closed it.
  */
 #include "base/clock.h"
 #include "base/memory.h"
@@ -28,9 +29,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Enough for short chains up to some hundred thousand files. */
-#define BUCKET_COUNT ((size_t)1 << 14)
-
 /* A directory that changed more recently may change again with the same time stamp, as coarse as
  * some file systems keep it. */
 #define SETTLED_NS ((int64_t)3 * (int64_t)NS_PER_S)
@@ -40,15 +38,8 @@
 /* 3.1 and Linux agree on 255 bytes. */
 #define DISK_NAME_SIZE (AFP_NAME_LIMIT_UTF8 + 1)
 
-struct inode_key {
-    uint64_t device, inode;
-    int64_t born_ns; /* 0: this file system does not say */
-};
-
 struct disk_node {
     struct store_node node;
-    struct disk_node *next_by_key;
-    struct inode_key key;
     bool created_given;
     int64_t changed_ns; /* status change time, at the last look */
     /* Directories: the change time for which the children and their number are known. */
@@ -61,7 +52,6 @@ struct directory_store {
     struct tree tree;
     int root;
     uint64_t listings; /* done so far */
-    struct disk_node *by_key[BUCKET_COUNT];
 };
 
 static struct directory_store *directory_of(struct store *store)
@@ -142,25 +132,11 @@ static bool kind_of(const struct statx *status, enum afp_node_kind *kind)
     return S_ISDIR(status->stx_mode) || S_ISREG(status->stx_mode);
 }
 
-static struct inode_key key_of(const struct statx *status)
-{
-    return (struct inode_key){
-        .device = (uint64_t)status->stx_dev_major << 32 | status->stx_dev_minor,
-        .inode = status->stx_ino,
-        .born_ns = status->stx_mask & STATX_BTIME ? nanoseconds(&status->stx_btime) : 0,
-    };
-}
-
-static bool same_key(const struct inode_key *a, const struct inode_key *b)
-{
-    return a->device == b->device && a->inode == b->inode && a->born_ns == b->born_ns;
-}
-
-static bool is_node(struct store_node *node, const struct statx *status)
+/* Whether what lies under a node's name now can be it. */
+static bool is_node(const struct store_node *node, const struct statx *status)
 {
     enum afp_node_kind kind;
-    struct inode_key key = key_of(status);
-    return kind_of(status, &kind) && kind == node->kind && same_key(&key, &disk_of(node)->key);
+    return kind_of(status, &kind) && kind == node->kind;
 }
 
 /* Whoever has the fork open reads this without the mutex: set once, before. */
@@ -194,37 +170,8 @@ static int32_t update(struct directory_store *self, struct store_node *node,
     return AFP_OK;
 }
 
-/* ---- Nodes by their inodes ---- */
-
-static struct disk_node **chain_of(struct directory_store *self, const struct inode_key *key)
-{
-    uint64_t hash = (key->inode ^ key->device) * UINT64_C(0x9E3779B97F4A7C15);
-    return &self->by_key[(hash >> 32) % BUCKET_COUNT];
-}
-
-static void link_key(struct directory_store *self, struct disk_node *node,
-                     const struct inode_key *key)
-{
-    struct disk_node **chain = chain_of(self, key);
-    node->key = *key;
-    node->next_by_key = *chain;
-    *chain = node;
-}
-
-/* Also of a node that is in no chain any more. */
-static void unlink_key(struct directory_store *self, struct disk_node *node)
-{
-    struct disk_node **at = chain_of(self, &node->key);
-    while (*at != NULL && *at != node) {
-        at = &(*at)->next_by_key;
-    }
-    if (*at != NULL) {
-        *at = node->next_by_key;
-    }
-}
-
-/* A node that is not under its name any more. It keeps its ID in case that it turns up elsewhere,
- * unless another file could be taken for it. */
+/* A node that is not under its name any more; its memory stays, since a caller that looks up two
+ * nodes may hold it. */
 static void lose(struct directory_store *self, struct store_node *node)
 {
     if (node->parent != NULL) {
@@ -232,9 +179,6 @@ static void lose(struct directory_store *self, struct store_node *node)
     }
     if (node->forks[STORE_DATA_FORK] != NULL) {
         tree_fork_resize(&self->tree.store, node->forks[STORE_DATA_FORK], 0);
-    }
-    if (disk_of(node)->key.born_ns == 0) {
-        unlink_key(self, disk_of(node));
     }
 }
 
@@ -322,52 +266,6 @@ static int32_t look_at_node(struct directory_store *self, struct store_node *nod
 
 /* ---- Looking up ---- */
 
-static bool is_above(const struct store_node *node, const struct store_node *directory)
-{
-    while (directory != NULL && directory != node) {
-        directory = directory->parent;
-    }
-    return directory == node;
-}
-
-/* The node of an inode that was found in a directory, if it is known and no longer where it was;
- * one that still is there has a second name, a hard link, which is a node of its own. */
-static struct store_node *renamed_node(struct directory_store *self,
-                                       const struct store_node *directory,
-                                       const struct statx *found)
-{
-    struct inode_key key = key_of(found);
-    struct disk_node *next;
-    for (struct disk_node *at = *chain_of(self, &key); at != NULL; at = next) {
-        struct statx status;
-        next = at->next_by_key;
-        if (is_node(&at->node, found) && !is_above(&at->node, directory) &&
-            look_at_node(self, &at->node, &status) == AFP_OBJECT_NOT_FOUND) {
-            return &at->node;
-        }
-    }
-    return NULL;
-}
-
-static int32_t adopt(struct directory_store *self, struct store_node *directory, struct span name,
-                     enum afp_node_kind kind, const struct statx *status,
-                     struct store_node **adopted)
-{
-    struct store *store = &self->tree.store;
-    struct inode_key key = key_of(status);
-    struct store_node *renamed = renamed_node(self, directory, status);
-    if (renamed != NULL) {
-        *adopted = renamed;
-        return tree_move(store, renamed, directory, name);
-    }
-    int32_t result = tree_add(store, directory, name, kind, adopted);
-    if (result == AFP_OK) {
-        link_key(self, disk_of(*adopted), &key);
-        disk_of(*adopted)->listed_ns = disk_of(*adopted)->counted_ns = NEVER;
-    }
-    return result;
-}
-
 /* The node of a name in an open directory, both as on disk and as in AFP. */
 static int32_t look_up(struct directory_store *self, struct store_node *directory, int descriptor,
                        const char *disk, struct span name, struct store_node **found)
@@ -388,7 +286,10 @@ static int32_t look_up(struct directory_store *self, struct store_node *director
         known = NULL;
     }
     if (result == AFP_OK && known == NULL) {
-        result = adopt(self, directory, name, kind, &status, &known);
+        result = tree_add(&self->tree.store, directory, name, kind, &known);
+        if (result == AFP_OK) {
+            disk_of(known)->listed_ns = disk_of(known)->counted_ns = NEVER;
+        }
     }
     if (result == AFP_OK) {
         result = update(self, known, &status);
@@ -570,23 +471,6 @@ static struct store_node *directory_entry(struct store *store, struct store_node
 
 /* ---- Changing ---- */
 
-/* Where an inode has no birth, a number that comes back must not bring back an old file. */
-static void disown(struct directory_store *self, int descriptor, const char *name)
-{
-    struct statx status;
-    if (look(descriptor, name, &status) != AFP_OK || (status.stx_mask & STATX_BTIME) != 0) {
-        return;
-    }
-    struct inode_key key = key_of(&status);
-    struct disk_node *next;
-    for (struct disk_node *at = *chain_of(self, &key); at != NULL; at = next) {
-        next = at->next_by_key;
-        if (same_key(&at->key, &key)) {
-            lose(self, &at->node);
-        }
-    }
-}
-
 static int make(int descriptor, const char *name, enum afp_node_kind kind)
 {
     if (kind == AFP_DIRECTORY) {
@@ -613,7 +497,6 @@ static int32_t directory_add(struct store *store, struct store_node *directory, 
     if (make(descriptor, disk, kind) < 0) {
         result = file_result(errno);
     } else {
-        disown(self, descriptor, disk);
         result = look_up(self, directory, descriptor, disk, name, added);
         if (result != AFP_OK) {
             (void)unlinkat(descriptor, disk, kind == AFP_DIRECTORY ? AT_REMOVEDIR : 0);
@@ -641,7 +524,6 @@ static int32_t directory_remove(struct store *store, struct store_node *node)
     while (node->child_count > 0) { /* what others took away unnoticed */
         lose(self, node->children[node->child_count - 1]);
     }
-    unlink_key(self, disk_of(node));
     return tree_remove(store, node);
 }
 
@@ -683,7 +565,7 @@ static int32_t directory_move(struct store *store, struct store_node *node,
     return result == AFP_OK ? tree_move(store, node, directory, name) : result;
 }
 
-/* The names trade their inodes; the nodes stay with the names. */
+/* The names trade their files on disk, the nodes their forks. */
 static int32_t directory_exchange(struct store *store, struct store_node *a, struct store_node *b)
 {
     struct directory_store *self = directory_of(store);
@@ -701,15 +583,7 @@ static int32_t directory_exchange(struct store *store, struct store_node *a, str
         close_spot(self, &second);
     }
     close_spot(self, &first);
-    if (result == AFP_OK) {
-        struct inode_key key = disk_of(a)->key;
-        unlink_key(self, disk_of(a));
-        unlink_key(self, disk_of(b));
-        link_key(self, disk_of(a), &disk_of(b)->key);
-        link_key(self, disk_of(b), &key);
-        result = tree_exchange(store, a, b);
-    }
-    return result;
+    return result == AFP_OK ? tree_exchange(store, a, b) : result;
 }
 
 /* What the disk has a place for. */
@@ -904,8 +778,6 @@ static bool open_root(struct directory_store *self, const struct store_settings 
     struct disk_node *root = disk_of(self->tree.root);
     root->listed_ns = root->counted_ns = NEVER;
     if (look(self->root, "", &status) == AFP_OK) {
-        struct inode_key key = key_of(&status);
-        link_key(self, root, &key);
         (void)update(self, &root->node, &status);
     }
     return true;

@@ -370,7 +370,7 @@ int32_t tree_move(struct store *store, struct store_node *node, struct store_nod
         memory_release(copy);
         return AFP_DISK_FULL;
     }
-    if (elsewhere && node->parent != NULL) {
+    if (elsewhere) {
         remove_child(node->parent, node);
     }
     unlink_name(tree, node);

@@ -83,8 +83,7 @@ int32_t tree_write_begin(struct store *store, struct store_fork *fork, struct st
 void tree_write_end(struct store *store, struct store_fork *fork, const struct store_write *write);
 
 /* For a store whose nodes change by themselves. A detached node keeps its ID and all else but is in
- * no directory, until tree_move() puts it into one; tree_fork_resize() notes a length that is so.
- */
+ * no directory ever again; tree_fork_resize() notes a length that is so. */
 void tree_detach(struct store *store, struct store_node *node);
 void tree_fork_resize(struct store *store, struct store_fork *fork, uint64_t length);
 
