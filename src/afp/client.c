@@ -499,10 +499,9 @@ static bool volume_refused(struct afp_client *client, const char *name,
                          name, dsi_peer(client->session));
     }
     if (error->code == AFP_ACCESS_DENIED && (volume->flags & AFP_LISTED_HAS_PASSWORD)) {
-        return afp_error(error, AFP_ACCESS_DENIED,
-                         "volume '%s' on %s asks for a password: give one with "
-                         "--volume-password-file, AFP_VOLUME_PASSWORD or --volume-password",
-                         name, dsi_peer(client->session));
+        return afp_error(error, AFP_ACCESS_DENIED, "volume '%s' on %s asks for a password", name,
+                         dsi_peer(client->session)) ||
+               error_remedy(error, REMEDY_VOLUME_PASSWORD);
     }
     return false;
 }

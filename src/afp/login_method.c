@@ -42,7 +42,7 @@ bool login_method_choose(const struct uam **chosen, const struct afp_server_info
         }
     }
     return error_set(error, ERROR_LIMIT, 0,
-                     "no login method in common: the server takes %s; this program has %s; "
-                     "-A guest logs in without a password where the server allows it",
-                     theirs[0] != '\0' ? theirs : "none", ours);
+                     "no login method in common: the server takes %s; this program has %s",
+                     theirs[0] != '\0' ? theirs : "none", ours) ||
+           error_remedy(error, REMEDY_GUEST);
 }

@@ -286,9 +286,9 @@ static bool encode_mac(struct name_buffer *name, const char *text, enum name_use
     name->size = name_to_mac(name->bytes, sizeof name->bytes, utf8, &exact);
     if (!exact) {
         return error_set(error, ERROR_USAGE, 0,
-                         "the %s '%s' has a character that MacRoman lacks, and %s has no other: "
-                         "use -3 or higher",
-                         uses[use].what, text, label);
+                         "the %s '%s' has a character that MacRoman lacks, and %s has no other",
+                         uses[use].what, text, label) ||
+               error_remedy(error, REMEDY_AFP_VERSION);
     }
     return name->size <= limit || error_set(error, ERROR_USAGE, 0,
                                             "the %s '%s' has %zu bytes in MacRoman, and %s takes "

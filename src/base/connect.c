@@ -205,8 +205,9 @@ static void attempt_timed_out(const struct attempts *attempts, size_t index, str
 {
     char address[ADDRESS_TEXT_LENGTH];
     address_text(attempts->list[index].info, address);
-    error_set(error, ERROR_TIMEOUT, 0, "no answer from %s in %g s while connecting (--timeout)",
-              address, (double)attempts->request->timeout_ns / (double)NS_PER_S);
+    error_set(error, ERROR_TIMEOUT, 0, "no answer from %s in %g s while connecting", address,
+              (double)attempts->request->timeout_ns / (double)NS_PER_S);
+    error_remedy(error, REMEDY_TIME_LIMIT);
 }
 
 static bool may_start(const struct attempts *attempts)

@@ -17,6 +17,7 @@ static bool filled(struct error *error)
 bool error_set(struct error *error, enum error_domain domain, int code, const char *format, ...)
 {
     error->domain = domain;
+    error->remedy = REMEDY_NONE;
     error->code = code;
     va_list arguments;
     va_start(arguments, format);
@@ -25,9 +26,16 @@ bool error_set(struct error *error, enum error_domain domain, int code, const ch
     return filled(error);
 }
 
+bool error_remedy(struct error *error, enum error_remedy remedy)
+{
+    error->remedy = remedy;
+    return false;
+}
+
 bool error_set_errno(struct error *error, int errno_value, const char *format, ...)
 {
     error->domain = ERROR_SYSTEM;
+    error->remedy = REMEDY_NONE;
     error->code = errno_value;
     va_list arguments;
     va_start(arguments, format);

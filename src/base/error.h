@@ -3,7 +3,8 @@
  *
  * A function that can fail takes a `struct error *` as its last parameter and returns bool. On
  * success it returns true and leaves the value alone; on failure it fills it and returns false. The
- * message is one line for a person: what failed, where, and what to do; control characters in what
+ * message is one line for a person: what failed and where; what to do is a remedy, which a program
+ * words. Control characters in what
  * it quotes become '?'. The caller owns the value; nothing is allocated, so it is cheap in the hot
  * path and safe when memory ran out.
  */
@@ -28,8 +29,25 @@ enum error_domain {
     ERROR_INTERRUPTED, /* SIGINT, SIGTERM or SIGHUP; code is the signal */
 };
 
+/* What would help, which a program says in the words of its options (cli/options.h): below it no
+ * message names one. */
+enum error_remedy {
+    REMEDY_NONE,
+    REMEDY_TIME_LIMIT,      /* a longer one */
+    REMEDY_AFP_VERSION,     /* 3.0 or later */
+    REMEDY_LOGIN_METHOD,    /* another one */
+    REMEDY_GUEST,           /* to log in as one */
+    REMEDY_VOLUME_PASSWORD, /* to give one */
+    REMEDY_REQUEST_SIZE,    /* a smaller one */
+    REMEDY_WINDOW,          /* fewer requests at once, or smaller ones */
+    REMEDY_BLOCKS,          /* requests of whole blocks, or not past the cache */
+    REMEDY_CLEANING,        /* to remove later what stays */
+    REMEDIES
+};
+
 struct error {
     enum error_domain domain;
+    enum error_remedy remedy;
     int code;
     char message[400];
 };
@@ -46,6 +64,9 @@ enum exit_status {
 /* Fills `error` and returns false, so that `return error_set(…)` reads well. */
 bool error_set(struct error *error, enum error_domain domain, int code, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* Notes what would help. Returns false: `return error_set(…) || error_remedy(error, …)`. */
+bool error_remedy(struct error *error, enum error_remedy remedy);
 
 /* Fills `error` from errno: "<formatted text>: <strerror>". Returns false. */
 bool error_set_errno(struct error *error, int errno_value, const char *format, ...)

@@ -228,7 +228,8 @@ const struct option_row *options_find_reserved(const struct option_program *prog
 int options_report(const struct option_program *program, const struct error *error,
                    enum exit_status otherwise)
 {
-    fprintf(stderr, "%s: %s\n", program->name, error->message);
+    const char *remedy = program->remedies != NULL ? program->remedies[error->remedy] : NULL;
+    fprintf(stderr, "%s: %s%s\n", program->name, error->message, remedy != NULL ? remedy : "");
     return error_exit_status(error, otherwise);
 }
 

@@ -45,6 +45,9 @@ struct option_program {
     const char *closing; /* printed after the options, or NULL */
     const struct option_row *rows;
     size_t count;
+    /* By enum error_remedy: what follows a message, with the program's own options; NULL where it
+     * has none for it, or no table. */
+    const char *const *remedies;
     /* Takes a word that is no option; NULL: such words are errors. */
     bool (*word)(void *settings, const char *word, struct error *error);
 };
@@ -63,7 +66,8 @@ bool options_parse(const struct option_program *program, int argc, char **argv, 
 const struct option_row *options_find_reserved(const struct option_program *program,
                                                const char *word);
 
-/* "program: message" on stderr, in one line; returns the exit status for the error. */
+/* "program: message" on stderr, in one line, with the remedy; returns the exit status for the
+ * error. */
 int options_report(const struct option_program *program, const struct error *error,
                    enum exit_status otherwise);
 

@@ -629,8 +629,9 @@ static bool timed_out(struct dsi_session *session, struct error *error)
 {
     const char *what = awaited(session);
     die(session);
-    return error_set(error, ERROR_TIMEOUT, 0, "no answer to %s from %s in %g s (--timeout)", what,
-                     session->peer, (double)session->timeout_ns / (double)NS_PER_S);
+    return error_set(error, ERROR_TIMEOUT, 0, "no answer to %s from %s in %g s", what,
+                     session->peer, (double)session->timeout_ns / (double)NS_PER_S) ||
+           error_remedy(error, REMEDY_TIME_LIMIT);
 }
 
 /* When the next thing has to happen although nothing arrives. */

@@ -130,8 +130,8 @@ bool mark_read(const char *line, struct mark *mark, struct error *error)
             return true;
         }
     }
-    return error_set(error, ERROR_PROTOCOL, 0,
-                     "the test program wrote '%.100s' to --mark-fd, which is no mark", line);
+    return error_set(error, ERROR_PROTOCOL, 0, "the test program wrote '%.100s', which is no mark",
+                     line);
 }
 
 bool mark_ends(const struct mark *end, const struct mark *begin)

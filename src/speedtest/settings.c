@@ -262,6 +262,19 @@ static const struct option_row rows[] = {
      CALL(set_sweep), RESERVED},
 };
 
+static const char *const remedies[REMEDIES] = {
+    [REMEDY_TIME_LIMIT] = " (--timeout)",
+    [REMEDY_AFP_VERSION] = ": use -3 or higher",
+    [REMEDY_LOGIN_METHOD] = ": choose another method with -A",
+    [REMEDY_GUEST] = "; -A guest logs in without a password where the server allows it",
+    [REMEDY_VOLUME_PASSWORD] = "; give it with --volume-password-file, AFP_VOLUME_PASSWORD or "
+                               "--volume-password",
+    [REMEDY_REQUEST_SIZE] = ": lower -q",
+    [REMEDY_WINDOW] = ": lower -r, -R or -q",
+    [REMEDY_BLOCKS] = " (-D, -q)",
+    [REMEDY_CLEANING] = " (--clean removes it later)",
+};
+
 const struct option_program speedtest_program = {
     .name = "afp_speedtest",
     .purpose = "measure how fast an AFP server reads, writes and copies files",
@@ -270,6 +283,7 @@ const struct option_program speedtest_program = {
     .closing = "Example: afp_speedtest --refserver -n 5 -f Read,Write,Copy,ServerCopy\n",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
+    .remedies = remedies,
 };
 
 /* ---- What follows from the options ---- */

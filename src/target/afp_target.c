@@ -116,8 +116,10 @@ static bool connection_failed(struct afp_target *afp, struct error *error)
         char cause[sizeof error->message];
         memcpy(cause, error->message, sizeof cause);
         error_set(error, ERROR_CLOSED, error->code,
-                  "%s; it may refuse frames above its quantum of %" PRIu32 " bytes: try -q %zub",
+                  "%s; it may refuse frames above its quantum of %" PRIu32
+                  " bytes: requests of %zu bytes fit",
                   cause, quantum, quantum - (frame - oldest->operation.size));
+        error_remedy(error, REMEDY_REQUEST_SIZE);
     }
     return error_prefix(error, "%s of %zu bytes at offset %" PRIu64, write ? "write" : "read",
                         oldest->operation.size, oldest->operation.offset);
@@ -435,9 +437,9 @@ static bool remove_directories(struct afp_target *afp, struct error *cause, stru
         }
         ok = false;
         *error = *cause;
-        error_prefix(error, "the directory '%s' %s on volume '%s' (--clean removes it later)",
-                     afp->directory_name, work->confirmed ? "stays" : "may stay",
-                     work->volume_name);
+        error_prefix(error, "the directory '%s' %s on volume '%s'", afp->directory_name,
+                     work->confirmed ? "stays" : "may stay", work->volume_name);
+        error_remedy(error, REMEDY_CLEANING);
     }
     return ok;
 }

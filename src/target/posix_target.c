@@ -388,8 +388,9 @@ static bool remove_directory(struct posix_target *posix, struct workplace *work,
     work->directory = -1;
     if (unlinkat(work->parent, posix->directory_name, AT_REMOVEDIR) < 0 && errno != ENOENT) {
         error_set_errno(error, errno, "cannot delete");
-        return error_prefix(error, "the directory '%s' stays in '%s' (--clean removes it later)",
-                            posix->directory_name, work->path);
+        return error_prefix(error, "the directory '%s' stays in '%s'", posix->directory_name,
+                            work->path) ||
+               error_remedy(error, REMEDY_CLEANING);
     }
     return true;
 }

@@ -60,7 +60,7 @@ bool workname_is_ours(const char *name, const char **reason)
     }
     snprintf(again, sizeof again, FORM, host, process, number & NUMBER_MASK);
     if (host != host_mark()) {
-        *reason = "made on another host; run --clean there";
+        *reason = "made on another host; clean up there";
     } else if (runs_still(process)) {
         *reason = "its run is still going";
     }

@@ -182,6 +182,19 @@ static int clean_up(struct program *program, bool hurry, int status)
     return status;
 }
 
+/* -F is for tests that read what was there. */
+static void tell_ignored_file(struct program *program, const struct speed_test *test)
+{
+    const struct target_facts *facts = &program->sessions.targets[0]->facts;
+    bool copies = (test->facts->requests & REQUEST_BIT(REQUEST_COPY)) != 0;
+    bool skipped = copies && !facts->server_copy;
+    if (program->settings.existing_file != NULL && !test->uses_existing_file && !skipped) {
+        char text[80];
+        snprintf(text, sizeof text, "%s ignores -F: it makes its own file", test->facts->name);
+        on_note(program, text);
+    }
+}
+
 /* One test on one size, and the clean-up after it, whatever came of it. */
 static int run_test(struct program *program, const struct speed_test *test,
                     const struct speed_options *options)
@@ -189,6 +202,7 @@ static int run_test(struct program *program, const struct speed_test *test,
     struct speedtest_sessions *sessions = &program->sessions;
     struct error error;
     int status = EXIT_DONE;
+    tell_ignored_file(program, test);
     bool ok = (!program->settings.interactive || await_enter(program, test->facts->name, &error)) &&
               speed_test_run(sessions->runs, test, options, sessions->targets, sessions->count,
                              &program->result, &program->observers, &error);

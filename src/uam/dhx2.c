@@ -69,9 +69,9 @@ static bool is_safe(struct group group, struct span public_value, struct error *
     const char *weak = NULL;
     if (group.prime.size > CRYPTO_NUMBER_LIMIT || bits < LEAST_BITS) {
         return error_set(error, ERROR_PROTOCOL, 0,
-                         "DHX2: the server's prime has %u bits in %zu bytes, not %d to %d bits: "
-                         "choose another method with -A",
-                         bits, group.prime.size, LEAST_BITS, MOST_BITS);
+                         "DHX2: the server's prime has %u bits in %zu bytes, not %d to %d bits",
+                         bits, group.prime.size, LEAST_BITS, MOST_BITS) ||
+               error_remedy(error, REMEDY_LOGIN_METHOD);
     }
     if (group.prime.data[group.prime.size - 1] % 2 == 0) {
         weak = "prime is an even number";

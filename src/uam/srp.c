@@ -193,10 +193,11 @@ static bool read_offer(struct span challenge, struct offer *offer, struct error 
     if (mark != MARK_GROUP || number_compare(offer->N, N) != 0 ||
         number_compare(offer->g, g) != 0) {
         return error_set(
-            error, ERROR_PROTOCOL, 0,
-            "SRP: the server's group (number %u, %u bits) is not the known one of 1536 "
-            "bits: not safe; choose another method with -A",
-            mark, number_bits(offer->N));
+                   error, ERROR_PROTOCOL, 0,
+                   "SRP: the server's group (number %u, %u bits) is not the known one of 1536 "
+                   "bits: not safe",
+                   mark, number_bits(offer->N)) ||
+               error_remedy(error, REMEDY_LOGIN_METHOD);
     }
     return true;
 }

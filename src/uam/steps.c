@@ -20,7 +20,8 @@ bool steps_broken(struct error *error)
 {
     return error_set(error, ERROR_SYSTEM, ENOTSUP,
                      "libgcrypt refuses the cipher of this login method, or there are no random "
-                     "bytes: choose another method with -A");
+                     "bytes") ||
+           error_remedy(error, REMEDY_LOGIN_METHOD);
 }
 
 /* ---- Passwords ---- */

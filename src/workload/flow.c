@@ -43,8 +43,9 @@ static bool allocate_buffers(struct flow *flow, struct error *error)
         char limit[SIZE_TEXT_LENGTH];
         return error_set(error, ERROR_LIMIT, 0,
                          "%" PRIu32 " requests of %" PRIu64
-                         " bytes need more than the %s kept for buffers: lower -r, -R or -q",
-                         flow->lane_count, largest, size_text(FLOW_MEMORY_LIMIT, limit));
+                         " bytes need more than the %s kept for buffers",
+                         flow->lane_count, largest, size_text(FLOW_MEMORY_LIMIT, limit)) ||
+               error_remedy(error, REMEDY_WINDOW);
     }
     /* Whole pages for each lane: a direct read of an odd tail may fill the rest of its block. */
     size_t pages = ((size_t)largest + BUFFER_ALIGNMENT - 1) / BUFFER_ALIGNMENT;

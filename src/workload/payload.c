@@ -43,8 +43,9 @@ bool payload_make_aligned(struct payload *payload, size_t alignment, size_t chun
     *payload = (struct payload){.period_bytes = period, .chunk_limit = chunk_limit};
     if (chunk_limit > PAYLOAD_CHUNK_LIMIT) {
         return error_set(error, ERROR_LIMIT, 0,
-                         "a request of %zu bytes is more than the %zu kept for buffers: lower -q",
-                         chunk_limit, PAYLOAD_CHUNK_LIMIT);
+                         "a request of %zu bytes is more than the %zu kept for buffers",
+                         chunk_limit, PAYLOAD_CHUNK_LIMIT) ||
+               error_remedy(error, REMEDY_REQUEST_SIZE);
     }
     payload->block = memory_allocate(period + chunk_limit + alignment, 1);
     if (payload->block == NULL) {

@@ -59,8 +59,9 @@ static bool check_size(uint64_t size_bytes, const struct target_facts *facts, st
     return size_bytes <= facts->size_limit ||
            error_set(error, ERROR_LIMIT, 0,
                      "a file of %" PRIu64 " bytes is larger than the %" PRIu64
-                     " that the calls of this AFP version reach: use -3 or higher",
-                     size_bytes, facts->size_limit);
+                     " that the calls of this AFP version reach",
+                     size_bytes, facts->size_limit) ||
+           error_remedy(error, REMEDY_AFP_VERSION);
 }
 
 bool speed_options_check(const struct speed_options *options, const struct target *target,
@@ -69,14 +70,17 @@ bool speed_options_check(const struct speed_options *options, const struct targe
     const struct target_facts *facts = &target->facts;
     if (options->chunk_bytes > facts->chunk_limit) {
         return error_set(error, ERROR_LIMIT, 0,
-                         "-q asks for requests of %" PRIu32
-                         " bytes, but the server's quantum is %" PRIu32,
-                         options->chunk_bytes, facts->chunk_limit);
+                         "requests of %" PRIu32
+                         " bytes are more than the server's quantum of %" PRIu32,
+                         options->chunk_bytes, facts->chunk_limit) ||
+               error_remedy(error, REMEDY_REQUEST_SIZE);
     }
     if (options->chunk_bytes % facts->alignment != 0) {
         return error_set(error, ERROR_LIMIT, 0,
-                         "-D needs requests of a multiple of %" PRIu32 " bytes, -q says %" PRIu32,
-                         facts->alignment, options->chunk_bytes);
+                         "requests past the cache have a multiple of %" PRIu32
+                         " bytes, not %" PRIu32,
+                         facts->alignment, options->chunk_bytes) ||
+               error_remedy(error, REMEDY_BLOCKS);
     }
     return check_size(options->size_bytes, facts, error);
 }
@@ -331,9 +335,6 @@ bool speed_test_run(struct speed_run *runs, const struct speed_test *test,
                  refusal != NULL ? refusal : "the server does not offer to copy files");
         note(observers, test->facts->name, reason);
         return true;
-    }
-    if (options->existing_file != NULL && !test->uses_existing_file) {
-        note(observers, test->facts->name, "ignores -F: it makes its own file");
     }
     for (size_t i = 0; i < target_count; i++) {
         if (!prepare_run(&runs[i], error)) {

@@ -47,7 +47,7 @@ struct speed_run {
 
 struct speed_test {
     const struct test_facts *facts;
-    bool uses_existing_file; /* takes -F */
+    bool uses_existing_file; /* reads a file that was there */
     bool has_source;         /* reads a file that must be filled first */
     bool has_destination;    /* writes a file */
     /* As in struct workload; the context is the struct speed_run. */

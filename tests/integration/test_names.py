@@ -183,9 +183,9 @@ def test_volume_password(version):
         return speedtest(f'-{version}', '-u', '', '-s', LOCKED, *arguments, env=env)
 
     run().expect_one_message(
-        CANNOT_RUN, rf"volume '{LOCKED}' on .* asks for a password: give one with "
-                    r'--volume-password-file, AFP_VOLUME_PASSWORD or --volume-password: '
-                    r'AccessDenied \(-5000\)')
+        CANNOT_RUN, rf"volume '{LOCKED}' on .* asks for a password: AccessDenied "
+                    r'\(-5000\).*; give it with --volume-password-file, AFP_VOLUME_PASSWORD or '
+                    r'--volume-password$')
     for wrong in ('sesam12', 'SESAM123'):
         run('--volume-password', wrong).expect_one_message(
             CANNOT_RUN, rf"the password for volume '{LOCKED}' on .* is wrong: AccessDenied "

@@ -1,8 +1,10 @@
 #!/usr/bin/python3
-"""Memory and sockets are asked for in src/base alone, where tests can make every call fail."""
+"""Memory and sockets are asked for in src/base alone, where tests can make every call fail; and
+options are named by programs alone."""
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -65,6 +67,41 @@ def test_nothing_else_does():
              for name in sorted(set(calls(path)) & (MEMORY | SOCKETS)
                                 - EXCEPTIONS.get(directory, set()))]
     tap.equal(wrong, [], 'calls past base/memory.h, base/stream.h, base/connect.h, base/listen.h')
+
+
+PROGRAMS = ('afp_speedtest', 'afp_refserver', 'afp_report', 'afp_perftest')
+BELOW_PROGRAMS = 'base stats uam dsi result afp target workload'.split()
+OPTION = re.compile(r'(?<![\w%*.-])--?[A-Za-z0-9][a-z0-9-]*')
+SOURCES = pathlib.Path(__file__).resolve().parents[2] / 'src'
+
+
+def options():
+    """-x and --word of all programs, as their --help names them."""
+    for program in PROGRAMS:
+        text = subprocess.run([OBJECTS / 'tools' / program, '--help'], check=True,
+                              capture_output=True, text=True, timeout=30).stdout
+        yield from OPTION.findall(text)
+
+
+def literals(path):
+    """The string literals of a source file, those in a row as one."""
+    code = re.sub(r'/\*.*?\*/|^#.*?$', '', path.read_text(encoding='utf-8'),
+                  flags=re.DOTALL | re.MULTILINE)
+    code = re.sub(r'"\s*\n\s*"', '', code)
+    yield from re.findall(r'"((?:[^"\\\n]|\\.)*)"', code)
+
+
+def test_options_are_seen():
+    for option in ('-q', '--timeout', '--clean', '--fault', '--fail-if', '--link'):
+        assert option in set(options()), f'{option} is in no --help'
+
+
+def test_no_message_below_the_programs_names_an_option():
+    known = set(options())
+    wrong = [f'{path.name}: {option} in "{text}"' for folder in BELOW_PROGRAMS
+             for path in sorted((SOURCES / folder).glob('*.[ch]')) for text in literals(path)
+             for option in OPTION.findall(text) if option in known]
+    tap.equal(wrong, [], 'options named below the programs: they have enum error_remedy for it')
 
 
 tap.main()

@@ -827,6 +827,17 @@ static void password_from_a_file(void **state)
     check_error(&parse_error, ERROR_USAGE, "cannot open password file '/tmp/afpbench-test-");
 }
 
+/* What is below this program names no option of it: it says so itself. */
+static void every_remedy_has_its_option(void **state)
+{
+    (void)state;
+    for (size_t i = REMEDY_NONE + 1; i < REMEDIES; i++) {
+        const char *remedy = speedtest_program.remedies[i];
+        check(remedy != NULL && strchr(remedy, '-') != NULL, "remedy %zu", i);
+    }
+    assert_null(speedtest_program.remedies[REMEDY_NONE]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -855,6 +866,7 @@ int main(void)
         cmocka_unit_test(password_from_a_file),
         cmocka_unit_test(volume_passwords),
         cmocka_unit_test(names),
+        cmocka_unit_test(every_remedy_has_its_option),
     };
     return cmocka_run_group_tests(tests, no_surroundings, NULL);
 }

@@ -590,7 +590,7 @@ static void names_of_other_hosts_and_none_of_ours(void **state)
         check(!workname_is_ours(foreign[i], &reason), "%s", foreign[i]);
     }
     assert_true(workname_is_ours("afpbench-00000001-000002-000003", &reason));
-    assert_string_equal(reason, "made on another host; run --clean there");
+    assert_string_equal(reason, "made on another host; clean up there");
     char one[WORKNAME_LENGTH];
     char other[WORKNAME_LENGTH];
     workname_make(one);

@@ -63,7 +63,8 @@ static void names_both_lists_when_none_fits(void **state)
     check_error(&error, ERROR_LIMIT, "the server takes Kerberos, Recon1;");
     check_error(&error, ERROR_LIMIT,
                 "this program has SRP, DHX2, DHCAST128, 2-Way Randnum exchange, Randnum exchange, "
-                "Cleartxt Passwrd;");
+                "Cleartxt Passwrd");
+    assert_int_equal(error.remedy, REMEDY_GUEST);
     info.uams.count = 0;
     assert_false(login_method_choose(&chosen, &info, &error));
     check_error(&error, ERROR_LIMIT, "the server takes none;");

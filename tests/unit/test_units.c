@@ -206,11 +206,15 @@ static void errors(void **state)
     struct error error;
     assert_false(error_set(&error, ERROR_LIMIT, 7, "%s %d", "seven", 7));
     assert_int_equal(error.code, 7);
+    assert_int_equal(error.remedy, REMEDY_NONE);
     check_error(&error, ERROR_LIMIT, "seven 7");
+    assert_false(error_remedy(&error, REMEDY_WINDOW));
     assert_false(error_prefix(&error, "in step %d", 3));
     assert_string_equal(error.message, "in step 3: seven 7");
     assert_int_equal(error.domain, ERROR_LIMIT);
+    assert_int_equal(error.remedy, REMEDY_WINDOW);
     assert_false(error_set_errno(&error, ENOENT, "cannot open '%s'", "x"));
+    assert_int_equal(error.remedy, REMEDY_NONE);
     assert_string_equal(error.message, "cannot open 'x': No such file or directory");
     assert_int_equal(error.code, ENOENT);
 }
