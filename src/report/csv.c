@@ -17,19 +17,14 @@ static bool written(FILE *out, struct error *error)
     return error_set_errno(error, errno, "cannot write the results");
 }
 
-static double size_mb(uint64_t size_bytes)
+static double mib(double bytes)
 {
-    return (double)size_bytes / (double)MIB;
+    return bytes / (double)MIB;
 }
 
 static uint64_t whole_us(double nanoseconds)
 {
     return (uint64_t)(nanoseconds / (double)NS_PER_US + 0.5);
-}
-
-static uint64_t total_bytes(const struct result_case *result_case)
-{
-    return result_case->test.size_bytes * result_case->test.sessions;
 }
 
 static bool on_begin(void *context, const struct result_case *result_case, struct error *error)
@@ -51,7 +46,7 @@ static bool on_sample(void *context, const struct result_case *result_case,
         return true;
     }
     fprintf(csv->out, "%s,%" PRIu32 ",%.3f,%" PRIu64 ",%.2f\n", result_case->test.name,
-            sample->number, size_mb(sample->size_bytes), whole_us((double)sample->duration_ns),
+            sample->number, mib((double)sample->size_bytes), whole_us((double)sample->duration_ns),
             rate_mib((double)sample->size_bytes, (double)sample->duration_ns));
     return written(csv->out, error);
 }
@@ -60,29 +55,25 @@ static bool on_end(void *context, const struct result *result,
                    const struct result_case *result_case, struct error *error)
 {
     struct csv_report *csv = context;
-    struct stats_summary summary;
+    const struct result_summary *summary = &result_case->summary;
+    const struct stats_summary *times = &summary->times;
     (void)result;
-    if (!case_summary(result_case, &summary, error)) {
-        return false;
-    }
-    if (summary.count < 2) {
+    if (times->count < 2) {
         return true;
     }
     const struct {
         const char *name;
-        double duration_ns;
-        bool has_rate;
-    } rows[] = {{"mean", summary.mean, true},
-                {"median", summary.median, true},
-                {"stddev", summary.deviation, false},
-                {"min", summary.minimum, true},
-                {"max", summary.maximum, true}};
-    uint64_t bytes = total_bytes(result_case);
+        double duration_ns, rate; /* negative: it has none */
+    } rows[] = {{"mean", times->mean, summary->mean_rate},
+                {"median", times->median, summary->median_rate},
+                {"stddev", times->deviation, -1},
+                {"min", times->minimum, summary->fastest_rate},
+                {"max", times->maximum, summary->slowest_rate}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         fprintf(csv->out, "%s_%s,,%.3f,%" PRIu64 ",", result_case->test.name, rows[i].name,
-                size_mb(bytes), whole_us(rows[i].duration_ns));
-        if (rows[i].has_rate) {
-            fprintf(csv->out, "%.2f", rate_mib((double)bytes, rows[i].duration_ns));
+                mib((double)summary->bytes), whole_us(rows[i].duration_ns));
+        if (rows[i].rate >= 0) {
+            fprintf(csv->out, "%.2f", mib(rows[i].rate));
         }
         fputc('\n', csv->out);
     }
@@ -90,35 +81,23 @@ static bool on_end(void *context, const struct result *result,
 }
 
 /* Here min and max are of the throughput. */
-static bool write_summary_row(FILE *out, const struct result_case *result_case, struct error *error)
+static void write_summary_row(FILE *out, const struct result_summary *summary)
 {
-    struct stats_summary summary;
-    if (!case_summary(result_case, &summary, error)) {
-        return false;
-    }
-    if (summary.count == 0) {
-        return true;
-    }
-    uint64_t size = total_bytes(result_case);
-    double bytes = (double)size;
-    fprintf(out, "%" PRIu64 ",%.3f,%.2f,%.2f,%.2f,%.2f,%.1f,%.1f\n", size, size_mb(size),
-            rate_mib(bytes, summary.mean), rate_mib(bytes, summary.median),
-            rate_mib(bytes, summary.maximum), rate_mib(bytes, summary.minimum),
-            summary.deviation / (double)NS_PER_MS, summary.mean / (double)NS_PER_MS);
-    return true;
+    fprintf(out, "%" PRIu64 ",%.3f,%.2f,%.2f,%.2f,%.2f,%.1f,%.1f\n", summary->bytes,
+            mib((double)summary->bytes), mib(summary->mean_rate), mib(summary->median_rate),
+            mib(summary->slowest_rate), mib(summary->fastest_rate),
+            summary->times.deviation / (double)NS_PER_MS, summary->times.mean / (double)NS_PER_MS);
 }
 
-static bool write_summary_block(FILE *out, const struct result *result, const char *name,
-                                struct error *error)
+static void write_summary_block(FILE *out, const struct result *result, const char *name)
 {
     fprintf(out, "\n" CSV_SUMMARY_TITLE "%s\n" CSV_SUMMARY_HEADER "\n", name);
     for (size_t i = 0; i < result->case_count; i++) {
-        if (strcmp(result->cases[i]->test.name, name) == 0 &&
-            !write_summary_row(out, result->cases[i], error)) {
-            return false;
+        const struct result_case *result_case = result->cases[i];
+        if (strcmp(result_case->test.name, name) == 0 && result_case->summary.times.count > 0) {
+            write_summary_row(out, &result_case->summary);
         }
     }
-    return true;
 }
 
 static void write_tcp_block(FILE *out, const struct result *result)
@@ -147,8 +126,8 @@ static bool on_finish(void *context, const struct result *result, struct error *
     }
     for (size_t i = 0; i < known_test_count; i++) {
         const char *name = known_tests[i].name;
-        if (result_has_runs(result, name) && !write_summary_block(csv->out, result, name, error)) {
-            return false;
+        if (result_has_runs(result, name)) {
+            write_summary_block(csv->out, result, name);
         }
     }
     write_tcp_block(csv->out, result);

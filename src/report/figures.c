@@ -1,7 +1,5 @@
 #include "report/figures.h"
 
-#include "base/clock.h"
-#include "base/memory.h"
 #include "base/units.h"
 
 #include <inttypes.h>
@@ -11,20 +9,7 @@
 
 double rate_mib(double bytes, double duration_ns)
 {
-    return duration_ns > 0 ? bytes / (double)MIB / (duration_ns / (double)NS_PER_S) : 0;
-}
-
-bool case_summary(const struct result_case *result_case, struct stats_summary *summary,
-                  struct error *error)
-{
-    double *durations = memory_allocate(result_case->test.iterations, sizeof *durations);
-    if (durations == NULL) {
-        return memory_error(error, "for statistics");
-    }
-    size_t count = result_durations(result_case, durations);
-    bool ok = stats_summarize(durations, count, CLOCK_FLOOR_NS, summary, error);
-    memory_release(durations);
-    return ok;
+    return result_rate(bytes, duration_ns) / (double)MIB;
 }
 
 const char *size_label(uint64_t size_bytes, char label[SIZE_LABEL_LENGTH])
@@ -40,9 +25,8 @@ const char *size_label(uint64_t size_bytes, char label[SIZE_LABEL_LENGTH])
 bool result_has_runs(const struct result *result, const char *name)
 {
     for (size_t i = 0; i < result->case_count; i++) {
-        size_t count;
-        result_measured(result->cases[i], &count);
-        if (count > 0 && strcmp(result->cases[i]->test.name, name) == 0) {
+        if (result->cases[i]->summary.times.count > 0 &&
+            strcmp(result->cases[i]->test.name, name) == 0) {
             return true;
         }
     }

@@ -6,17 +6,9 @@
 #define AFPBENCH_REPORT_FIGURES_H
 
 #include "result/result.h"
-#include "stats/summary.h"
-
-/* What the monotonic clock can tell apart, for outliers. */
-#define CLOCK_FLOOR_NS 1000.0
 
 /* MiB/s; 0 for a duration of 0. */
 double rate_mib(double bytes, double duration_ns);
-
-/* The summary of a case's measured durations in nanoseconds. */
-bool case_summary(const struct result_case *result_case, struct stats_summary *summary,
-                  struct error *error);
 
 /* "4 KB", "64 MB": whole units, as Netatalk's tools print sizes. */
 #define SIZE_LABEL_LENGTH 24

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static json_t *rate(uint64_t bytes, double duration_ns)
+/* 0: the clock saw no time pass. */
+static json_t *rate_json(double rate)
 {
-    return duration_ns > 0 ? json_real_or_null((double)bytes / (duration_ns / (double)NS_PER_S))
-                           : json_null();
+    return rate > 0 ? json_real_or_null(rate) : json_null();
 }
 
 static json_t *failure(const struct error *error)
@@ -74,7 +74,7 @@ static json_t *sample_json(struct json_builder *builder, const struct result_cas
     json_set(builder, object, "session_duration_ns", sessions_json(builder, result_case, index));
     json_set(builder, object, "bytes", json_count(sample->size_bytes));
     json_set(builder, object, "rate_bytes_per_s",
-             rate(sample->size_bytes, (double)sample->duration_ns));
+             rate_json(result_rate((double)sample->size_bytes, (double)sample->duration_ns)));
     json_set(builder, object, "requests", requests_json(builder, &sample->counts));
     json_set(builder, object, "runt_requests", json_count(sample->counts.runts));
     json_set(builder, object, "round_trips", json_count(sample->counts.round_trips));
@@ -90,37 +90,31 @@ static json_t *sample_json(struct json_builder *builder, const struct result_cas
 
 /* ---- Cases ---- */
 
-static json_t *summary_json(struct json_builder *builder, const struct result_case *result_case)
+static json_t *summary_json(struct json_builder *builder, const struct result_summary *summary)
 {
-    struct stats_summary summary;
-    struct error error;
-    if (!case_summary(result_case, &summary, &error)) {
-        builder->failed = true;
+    const struct stats_summary *times = &summary->times;
+    if (times->count == 0) {
         return json_null();
     }
-    if (summary.count == 0) {
-        return json_null();
-    }
-    uint64_t bytes = result_case->test.size_bytes * result_case->test.sessions;
     json_t *object = json_object();
-    json_set(builder, object, "count", json_count(summary.count));
-    json_set(builder, object, "mean_ns", json_real_or_null(summary.mean));
-    json_set(builder, object, "mean_low_ns", json_real_or_null(summary.mean_low));
-    json_set(builder, object, "mean_high_ns", json_real_or_null(summary.mean_high));
-    json_set(builder, object, "median_ns", json_real_or_null(summary.median));
+    json_set(builder, object, "count", json_count(times->count));
+    json_set(builder, object, "mean_ns", json_real_or_null(times->mean));
+    json_set(builder, object, "mean_low_ns", json_real_or_null(times->mean_low));
+    json_set(builder, object, "mean_high_ns", json_real_or_null(times->mean_high));
+    json_set(builder, object, "median_ns", json_real_or_null(times->median));
     json_set(builder, object, "deviation_ns",
-             summary.has_deviation ? json_real_or_null(summary.deviation) : json_null());
-    json_set(builder, object, "minimum_ns", json_real_or_null(summary.minimum));
-    json_set(builder, object, "maximum_ns", json_real_or_null(summary.maximum));
-    json_set(builder, object, "p95_ns", json_real_or_null(summary.p95));
-    json_set(builder, object, "p99_ns", json_real_or_null(summary.p99));
-    json_set(builder, object, "outliers", json_count(summary.outliers));
-    json_set(builder, object, "mean_rate_bytes_per_s", rate(bytes, summary.mean));
-    json_set(builder, object, "median_rate_bytes_per_s", rate(bytes, summary.median));
+             times->has_deviation ? json_real_or_null(times->deviation) : json_null());
+    json_set(builder, object, "minimum_ns", json_real_or_null(times->minimum));
+    json_set(builder, object, "maximum_ns", json_real_or_null(times->maximum));
+    json_set(builder, object, "p95_ns", json_real_or_null(times->p95));
+    json_set(builder, object, "p99_ns", json_real_or_null(times->p99));
+    json_set(builder, object, "outliers", json_count(times->outliers));
+    json_set(builder, object, "mean_rate_bytes_per_s", rate_json(summary->mean_rate));
+    json_set(builder, object, "median_rate_bytes_per_s", rate_json(summary->median_rate));
     return object;
 }
 
-static json_t *service_json(struct json_builder *builder, const struct histogram *service)
+static json_t *service_json(struct json_builder *builder, const struct histogram_summary *service)
 {
     if (service->count == 0) {
         return json_null();
@@ -128,11 +122,11 @@ static json_t *service_json(struct json_builder *builder, const struct histogram
     json_t *object = json_object();
     json_set(builder, object, "count", json_count(service->count));
     json_set(builder, object, "relative_error", json_real(1.0 / HISTOGRAM_STEPS));
-    json_set(builder, object, "mean_ns", json_real((double)service->sum / (double)service->count));
+    json_set(builder, object, "mean_ns", json_real(service->mean));
     json_set(builder, object, "minimum_ns", json_count(service->minimum));
-    json_set(builder, object, "median_ns", json_count(histogram_percentile(service, 0.5)));
-    json_set(builder, object, "p95_ns", json_count(histogram_percentile(service, 0.95)));
-    json_set(builder, object, "p99_ns", json_count(histogram_percentile(service, 0.99)));
+    json_set(builder, object, "median_ns", json_count(service->median));
+    json_set(builder, object, "p95_ns", json_count(service->p95));
+    json_set(builder, object, "p99_ns", json_count(service->p99));
     json_set(builder, object, "maximum_ns", json_count(service->maximum));
     return object;
 }
@@ -145,8 +139,7 @@ static const char *const client_caches[] = {
 static json_t *case_json(struct json_builder *builder, const struct result_case *result_case)
 {
     const struct test_case *test = &result_case->test;
-    uint64_t shares_ns[SHARES];
-    case_shares(result_case, shares_ns);
+    const struct result_summary *summary = &result_case->summary;
     json_t *samples = json_array();
     for (uint32_t i = 0; i < result_case->sample_count; i++) {
         json_append(builder, samples, sample_json(builder, result_case, i));
@@ -170,9 +163,9 @@ static json_t *case_json(struct json_builder *builder, const struct result_case 
     json_set(builder, object, "complete", json_boolean(result_case->ended));
     json_set(builder, object, "failure", failure(&result_case->failure));
     json_set(builder, object, "samples", samples);
-    json_set(builder, object, "summary", summary_json(builder, result_case));
-    json_set(builder, object, "service_times", service_json(builder, &result_case->service));
-    json_set(builder, object, "time_shares", shares_json(builder, shares_ns));
+    json_set(builder, object, "summary", summary_json(builder, summary));
+    json_set(builder, object, "service_times", service_json(builder, &summary->service));
+    json_set(builder, object, "time_shares", shares_json(builder, summary->shares_ns));
     return object;
 }
 

@@ -1,8 +1,8 @@
 #include "report/text_statistics.h"
 
 #include "base/clock.h"
+#include "base/units.h"
 #include "report/figures.h"
-#include "result/shares.h"
 #include "result/tests.h"
 
 #include <inttypes.h>
@@ -19,37 +19,43 @@ static double us(double nanoseconds)
     return nanoseconds / (double)NS_PER_US;
 }
 
-static void time_line(FILE *out, const char *label, double duration_ns, double bytes)
+static double mib(double bytes)
+{
+    return bytes / (double)MIB;
+}
+
+static void time_line(FILE *out, const char *label, double duration_ns, double rate)
 {
     if (duration_ns < (double)NS_PER_US) {
         fprintf(out, "%-15s <1 " MICRO " (too fast to measure)\n", label);
     } else {
-        fprintf(out, "%-15s %.0f " MICRO " (%.2f MB/s)\n", label, us(duration_ns),
-                rate_mib(bytes, duration_ns));
+        fprintf(out, "%-15s %.0f " MICRO " (%.2f MB/s)\n", label, us(duration_ns), mib(rate));
     }
 }
 
-static void times(FILE *out, const struct stats_summary *summary, double bytes)
+static void write_times(FILE *out, const struct result_summary *summary)
 {
-    time_line(out, "Mean:", summary->mean, bytes);
-    if (summary->count > 1) {
+    const struct stats_summary *times = &summary->times;
+    double bytes = (double)summary->bytes;
+    time_line(out, "Mean:", times->mean, summary->mean_rate);
+    if (times->count > 1) {
         fprintf(out, "%-15s %.0f to %.0f " MICRO " (%.2f to %.2f MB/s)\n",
-                "95% of mean:", us(summary->mean_low), us(summary->mean_high),
-                rate_mib(bytes, summary->mean_high), rate_mib(bytes, summary->mean_low));
+                "95% of mean:", us(times->mean_low), us(times->mean_high),
+                rate_mib(bytes, times->mean_high), rate_mib(bytes, times->mean_low));
     }
-    time_line(out, "Median:", summary->median, bytes);
-    if (summary->has_deviation) {
-        fprintf(out, "%-15s %.0f " MICRO " (%.2f%%)\n", "Std Dev:", us(summary->deviation),
-                summary->mean > 0 ? 100 * summary->deviation / summary->mean : 0);
+    time_line(out, "Median:", times->median, summary->median_rate);
+    if (times->has_deviation) {
+        fprintf(out, "%-15s %.0f " MICRO " (%.2f%%)\n", "Std Dev:", us(times->deviation),
+                times->mean > 0 ? 100 * times->deviation / times->mean : 0);
     }
-    time_line(out, "Min:", summary->minimum, bytes);
-    time_line(out, "Max:", summary->maximum, bytes);
-    if (summary->count >= 20) {
-        time_line(out, "P95:", summary->p95, bytes);
+    time_line(out, "Min:", times->minimum, summary->fastest_rate);
+    time_line(out, "Max:", times->maximum, summary->slowest_rate);
+    if (times->count >= 20) {
+        time_line(out, "P95:", times->p95, result_rate(bytes, times->p95));
     }
-    if (summary->outliers > 0) {
+    if (times->outliers > 0) {
         fprintf(out, "%-15s %zu of %zu runs stand out; none is left out\n",
-                "Outliers:", summary->outliers, summary->count);
+                "Outliers:", times->outliers, times->count);
     }
 }
 
@@ -69,22 +75,19 @@ static void requests(FILE *out, const struct sample *sample)
             sample->counts.round_trips == 1 ? "" : "s");
 }
 
-static void service_times(FILE *out, const struct histogram *service)
+static void service_times(FILE *out, const struct histogram_summary *service)
 {
     if (service->count > 0) {
         fprintf(out, "%-15s median %.0f, p95 %.0f, p99 %.0f, max %.0f " MICRO " a request\n",
-                "Service time:", us((double)histogram_percentile(service, 0.5)),
-                us((double)histogram_percentile(service, 0.95)),
-                us((double)histogram_percentile(service, 0.99)), us((double)service->maximum));
+                "Service time:", us((double)service->median), us((double)service->p95),
+                us((double)service->p99), us((double)service->maximum));
     }
 }
 
 /* The sentence that says where the time went. */
-static void shares(FILE *out, const struct result_case *result_case)
+static void shares(FILE *out, const uint64_t shares_ns[SHARES])
 {
-    uint64_t shares_ns[SHARES];
     uint64_t sum = 0;
-    case_shares(result_case, shares_ns);
     for (size_t i = 0; i < SHARES; i++) {
         sum += shares_ns[i];
     }
@@ -116,7 +119,9 @@ static void session_rates(FILE *out, const struct result_case *result_case)
         }
         char label[24];
         snprintf(label, sizeof label, "Session %u:", (unsigned)session + 1);
-        time_line(out, label, sum / (double)runs, (double)result_case->test.size_bytes);
+        double mean_ns = sum / (double)runs;
+        double bytes = (double)result_case->test.size_bytes;
+        time_line(out, label, mean_ns, result_rate(bytes, mean_ns));
     }
 }
 
@@ -127,18 +132,15 @@ static const char *const cache_lines[] = {
     [CACHE_BYPASSED] = "Client cache:   bypassed (O_DIRECT)",
 };
 
-bool text_statistics_block(FILE *out, const struct result_case *result_case, struct error *error)
+void text_statistics_block(FILE *out, const struct result_case *result_case)
 {
-    struct stats_summary summary;
+    const struct result_summary *summary = &result_case->summary;
     char label[SIZE_LABEL_LENGTH];
     size_t count;
     const struct sample *measured = result_measured(result_case, &count);
     const struct test_case *test = &result_case->test;
-    if (!case_summary(result_case, &summary, error)) {
-        return false;
-    }
     if (count == 0) {
-        return true;
+        return;
     }
     fprintf(out, "\n===== Statistics for %s =====\n", test->name);
     fprintf(out, "%-15s %s\n", "File Size:", size_label(test->size_bytes, label));
@@ -147,16 +149,15 @@ bool text_statistics_block(FILE *out, const struct result_case *result_case, str
                 "Sessions:", (unsigned)test->sessions);
     }
     fprintf(out, "%-15s %zu\n", "Iterations:", count);
-    times(out, &summary, (double)test->size_bytes * test->sessions);
+    write_times(out, summary);
     requests(out, measured);
-    service_times(out, &result_case->service);
-    shares(out, result_case);
+    service_times(out, &summary->service);
+    shares(out, summary->shares_ns);
     if (cache_lines[result_case->cache] != NULL) {
         fprintf(out, "%s\n", cache_lines[result_case->cache]);
     }
     session_rates(out, result_case);
     fputc('\n', out);
-    return true;
 }
 
 /* ---- The tables at the end ---- */
@@ -181,26 +182,19 @@ static void heading(FILE *out, const char *text, int indent, int width)
 #define TCP_TABLE_WIDTH   73
 #define TCP_TABLE_INDENT  17
 
-static bool size_row(FILE *out, const struct result_case *result_case, struct error *error)
+static void size_row(FILE *out, const struct result_case *result_case)
 {
-    struct stats_summary summary;
+    const struct result_summary *summary = &result_case->summary;
     char label[SIZE_LABEL_LENGTH];
-    if (!case_summary(result_case, &summary, error)) {
-        return false;
-    }
-    double bytes = (double)result_case->test.size_bytes * result_case->test.sessions;
     fprintf(out,
             "\u2551 %8s \u2502 %10.2f \u2502 %12.2f \u2502 %9.2f \u2502 %9.2f \u2502 %10.1f \u2502 "
             "%8.1f \u2551\n",
-            size_label(result_case->test.size_bytes, label), rate_mib(bytes, summary.mean),
-            rate_mib(bytes, summary.median), rate_mib(bytes, summary.maximum),
-            rate_mib(bytes, summary.minimum), summary.deviation / (double)NS_PER_MS,
-            summary.mean / (double)NS_PER_MS);
-    return true;
+            size_label(result_case->test.size_bytes, label), mib(summary->mean_rate),
+            mib(summary->median_rate), mib(summary->slowest_rate), mib(summary->fastest_rate),
+            summary->times.deviation / (double)NS_PER_MS, summary->times.mean / (double)NS_PER_MS);
 }
 
-static bool size_table(FILE *out, const struct result *result, const char *name,
-                       struct error *error)
+static void size_table(FILE *out, const struct result *result, const char *name)
 {
     char title[80];
     snprintf(title, sizeof title, "File Size Performance Summary for %s", name);
@@ -213,15 +207,11 @@ static bool size_table(FILE *out, const struct result *result, const char *name,
     rule(out, "\u2560", "\u2563", SIZE_TABLE_WIDTH);
     for (size_t i = 0; i < result->case_count; i++) {
         const struct result_case *result_case = result->cases[i];
-        size_t count;
-        result_measured(result_case, &count);
-        if (strcmp(result_case->test.name, name) == 0 && count > 0 &&
-            !size_row(out, result_case, error)) {
-            return false;
+        if (strcmp(result_case->test.name, name) == 0 && result_case->summary.times.count > 0) {
+            size_row(out, result_case);
         }
     }
     rule(out, "\u255a", "\u255d", SIZE_TABLE_WIDTH);
-    return true;
 }
 
 static void tcp_table(FILE *out, const struct result *result)
@@ -252,7 +242,7 @@ static void tcp_table(FILE *out, const struct result *result)
     rule(out, "\u255a", "\u255d", TCP_TABLE_WIDTH);
 }
 
-bool text_statistics_tables(FILE *out, const struct result *result, struct error *error)
+void text_statistics_tables(FILE *out, const struct result *result)
 {
     const char *gap = "";
     for (size_t i = 0; i < known_test_count; i++) {
@@ -261,13 +251,10 @@ bool text_statistics_tables(FILE *out, const struct result *result, struct error
         }
         fputs(gap, out);
         gap = "\n";
-        if (!size_table(out, result, known_tests[i].name, error)) {
-            return false;
-        }
+        size_table(out, result, known_tests[i].name);
     }
     tcp_table(out, result);
     if (result->conditions.warning[0] != '\0') {
         fprintf(out, "\nNote: %s\n", result->conditions.warning);
     }
-    return true;
 }

@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 /* Nothing for a case without measured runs. */
-bool text_statistics_block(FILE *out, const struct result_case *result_case, struct error *error);
+void text_statistics_block(FILE *out, const struct result_case *result_case);
 
-bool text_statistics_tables(FILE *out, const struct result *result, struct error *error);
+void text_statistics_tables(FILE *out, const struct result *result);
 
 #endif

@@ -68,16 +68,6 @@ const struct sample *result_measured(const struct result_case *result_case, size
     return result_case->samples + first;
 }
 
-size_t result_durations(const struct result_case *result_case, double *durations)
-{
-    size_t count;
-    const struct sample *samples = result_measured(result_case, &count);
-    for (size_t i = 0; i < count; i++) {
-        durations[i] = (double)samples[i].duration_ns;
-    }
-    return count;
-}
-
 void observers_add(struct observers *observers, const struct observer *observer)
 {
     if (observers->count < OBSERVER_LIMIT) {

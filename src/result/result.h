@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/tcp_info.h"
 #include "stats/histogram.h"
+#include "stats/summary.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -110,13 +111,24 @@ enum cache_state {
     CACHE_BYPASSED,    /* O_DIRECT */
 };
 
+/* What the measured runs of a case say together; all 0 without one. */
+struct result_summary {
+    struct stats_summary times; /* of the durations, in nanoseconds */
+    uint64_t bytes;             /* of one run, all sessions */
+    /* As of result_rate(). */
+    double mean_rate, median_rate, slowest_rate, fastest_rate;
+    uint64_t shares_ns[SHARES];
+    struct histogram_summary service; /* of single reads and writes */
+};
+
 struct result_case {
     struct test_case test;
     enum cache_state cache;
     struct sample *samples; /* warm-ups first */
     uint32_t sample_count;
-    uint64_t *session_ns;     /* durations by session: sample index × sessions + session */
-    struct histogram service; /* of the measured runs' reads and writes */
+    uint64_t *session_ns;          /* durations by session: sample index × sessions + session */
+    struct histogram service;      /* of the measured runs' reads and writes */
+    struct result_summary summary; /* when the last sample is in */
     bool ended;
     struct error failure; /* domain ERROR_NONE: none */
 };
@@ -167,8 +179,11 @@ void result_release(struct result *result);
 /* The measured samples, warm-ups left out. */
 const struct sample *result_measured(const struct result_case *result_case, size_t *count);
 
-/* Durations of the measured samples, into `durations` (room for test.iterations). */
-size_t result_durations(const struct result_case *result_case, double *durations);
+/* Bytes per second; 0 where the clock saw no time pass. */
+double result_rate(double bytes, double duration_ns);
+
+/* Fills the case's summary from its samples and service times, once, before on_end. */
+bool result_summarize(struct result_case *result_case, struct error *error);
 
 /* Told in this order: begin, then progress, run_begin, run_end and sample for each run, then end,
  * for each case; finish at last. Notes come at any time. Any function may be NULL. Those that write

@@ -77,15 +77,3 @@ void sample_add_account(struct sample *sample, uint64_t duration_ns, uint64_t cp
     shares_ns[SHARE_REST] += take(&waited, travelling_ns(&after->tcp, round_trips));
     shares_ns[SHARE_SERVER] += waited;
 }
-
-void case_shares(const struct result_case *result_case, uint64_t shares_ns[SHARES])
-{
-    size_t count;
-    const struct sample *samples = result_measured(result_case, &count);
-    for (size_t share = 0; share < SHARES; share++) {
-        shares_ns[share] = 0;
-        for (size_t i = 0; i < count; i++) {
-            shares_ns[share] += samples[i].shares_ns[share];
-        }
-    }
-}

@@ -17,7 +17,4 @@ void sample_add_account(struct sample *sample, uint64_t duration_ns, uint64_t cp
                         uint64_t round_trips, const struct target_account *before,
                         const struct target_account *after);
 
-/* The shares of all measured samples of a case. */
-void case_shares(const struct result_case *result_case, uint64_t shares_ns[SHARES]);
-
 #endif

@@ -77,3 +77,16 @@ uint64_t histogram_percentile(const struct histogram *histogram, double fraction
     }
     return histogram->maximum;
 }
+
+void histogram_summarize(const struct histogram *histogram, struct histogram_summary *summary)
+{
+    *summary = (struct histogram_summary){.count = histogram->count};
+    if (histogram->count > 0) {
+        summary->mean = (double)histogram->sum / (double)histogram->count;
+        summary->minimum = histogram->minimum;
+        summary->median = histogram_percentile(histogram, 0.5);
+        summary->p95 = histogram_percentile(histogram, 0.95);
+        summary->p99 = histogram_percentile(histogram, 0.99);
+        summary->maximum = histogram->maximum;
+    }
+}

@@ -30,6 +30,14 @@ void histogram_merge(struct histogram *histogram, const struct histogram *other)
  * stated above, inside [minimum, maximum]; 0 if there are none. */
 uint64_t histogram_percentile(const struct histogram *histogram, double fraction);
 
+/* All 0 without a value. */
+struct histogram_summary {
+    uint64_t count, minimum, median, p95, p99, maximum;
+    double mean;
+};
+
+void histogram_summarize(const struct histogram *histogram, struct histogram_summary *summary);
+
 /* The lowest and highest value that a bucket stands for. */
 uint64_t histogram_bucket_low(unsigned bucket);
 uint64_t histogram_bucket_high(unsigned bucket);

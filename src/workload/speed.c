@@ -308,12 +308,13 @@ static bool measure(struct speed_run *runs, const struct test_case *description,
               measure_run(&runs[0].options->measure, &workload, sessions, description->sessions,
                           result_case, observers, error);
     memory_release(sessions);
+    struct error later;
+    ok = result_summarize(result_case, ok ? error : &later) && ok;
     if (!ok) {
         result_case->failure = *error;
     }
     result_case->ended = ok;
     result_case->cache = runs[0].cache;
-    struct error later;
     return observers_end(observers, result, result_case, ok ? error : &later) && ok;
 }
 

@@ -22,6 +22,7 @@ struct result_case *made_case(struct result *result, const struct test_case *tes
         }
     }
     made->ended = true;
+    check(result_summarize(made, &error), "%s", error.message);
     return made;
 }
 
@@ -54,8 +55,8 @@ bool made_told(const struct observer *observer, const struct result *result, str
     struct observers observers = {.list = {*observer}, .count = 1};
     bool ok = true;
     for (size_t i = 0; ok && i < result->case_count; i++) {
-        const struct result_case *told = result->cases[i];
-        ok = observers_begin(&observers, told, error);
+        struct result_case *told = result->cases[i];
+        ok = result_summarize(told, error) && observers_begin(&observers, told, error);
         for (uint32_t k = 0; ok && k < told->sample_count; k++) {
             ok = observers_sample(&observers, told, &told->samples[k], error);
         }

@@ -207,6 +207,23 @@ static void the_sum_does_not_wrap(void **state)
     assert_int_equal(histogram.count, 6);
 }
 
+static void summaries(void **state)
+{
+    (void)state;
+    struct histogram_summary summary;
+    empty(&histogram);
+    histogram_summarize(&histogram, &summary);
+    assert_true(summary.count == 0 && summary.minimum == 0 && summary.maximum == 0);
+    assert_true(summary.median == 0 && summary.p95 == 0 && summary.p99 == 0 && summary.mean == 0);
+    for (uint64_t i = 1; i <= 50; i++) { /* below 64 all are exact */
+        histogram_add(&histogram, i);
+    }
+    histogram_summarize(&histogram, &summary);
+    assert_true(summary.count == 50 && summary.minimum == 1 && summary.maximum == 50);
+    assert_true(summary.median == 25 && summary.p95 == 48 && summary.p99 == 50);
+    assert_true(summary.mean == 25.5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +234,7 @@ int main(void)
         cmocka_unit_test(percentiles_by_hand),
         cmocka_unit_test(merging_is_adding),
         cmocka_unit_test(the_sum_does_not_wrap),
+        cmocka_unit_test(summaries),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -152,6 +152,7 @@ static void check_block(struct result *result, const char *expected)
     made_output_open(&output);
     struct text_report report = {.out = output.file, .statistics = true};
     struct observer text = text_observer(&report);
+    check(result_summarize(result->cases[0], &error), "%s", error.message);
     check(text.on_end(text.context, result, result->cases[0], &error), "%s", error.message);
     made_output_check(&output, expected);
     result_release(result);
@@ -450,7 +451,9 @@ static void rows_of_the_tables(void **state)
     struct made_output output;
     struct error error;
     made_case(&result, &test, times);
-    made_case(&result, &test, times)->sample_count = 0;
+    struct result_case *unmeasured = made_case(&result, &test, times);
+    unmeasured->sample_count = 0;
+    assert_true(result_summarize(unmeasured, &error));
     made_output_open(&output);
     struct text_report report = {.out = output.file, .statistics = true};
     struct observer text = text_observer(&report);
