@@ -289,6 +289,38 @@ static bool login_either_way(struct afp_client *client, const struct afp_client_
     return connect_and_login(client, config, error);
 }
 
+/* A user that the server does not know under this method; the password has not been judged where
+ * the method needs a record that the user may not have. */
+static bool lacks_record(const struct uam *uam, const struct error *error)
+{
+    return uam->own_record && error->domain == ERROR_AFP &&
+           (error->code == AFP_NOT_AUTHENTICATED || error->code == AFP_PARAMETER_ERROR);
+}
+
+/* Logs in by the method that was asked for, or else by one after the other of those that both sides
+ * have, as long as nothing but a missing record may stand in the way. */
+static bool login_any_method(struct afp_client *client, const struct afp_client_config *config,
+                             struct error *error)
+{
+    const struct afp_server_info *info = &client->description.info;
+    char refused[160] = "";
+    while (!login_either_way(client, config, error)) {
+        const struct uam *next = config->uam == NULL ? login_method_after(client->uam, info) : NULL;
+        struct error misfit;
+        if (!lacks_record(client->uam, error) || next == NULL ||
+            !uam_password_fits(next, &config->credentials, &misfit)) {
+            return refused[0] != '\0' && error_append(error, "; before that %s", refused);
+        }
+        size_t used = strlen(refused);
+        snprintf(refused + used, sizeof refused - used, "%s%s: %s (%d)", used > 0 ? ", " : "",
+                 client->uam->name, afp_result_name(error->code), error->code);
+        dsi_close(client->session);
+        client->session = NULL;
+        client->uam = next;
+    }
+    return true;
+}
+
 bool afp_client_open(struct afp_client **result, const struct afp_client_config *config,
                      struct error *error)
 {
@@ -302,7 +334,7 @@ bool afp_client_open(struct afp_client **result, const struct afp_client_config 
     client->version = config->version;
     client->uam = config->uam;
     if (!afp_describe_server(&client->description, &config->dsi, error) ||
-        !choose(client, &config->credentials, error) || !login_either_way(client, config, error)) {
+        !choose(client, &config->credentials, error) || !login_any_method(client, config, error)) {
         afp_client_close(client);
         return false;
     }

@@ -32,7 +32,7 @@ bool afp_describe_server(struct afp_description *description, const struct dsi_c
 struct afp_client_config {
     struct dsi_config dsi;
     enum afp_version version; /* or AFP_HIGHEST: the highest that the server offers */
-    const struct uam *uam;    /* NULL: the strongest that both sides have */
+    const struct uam *uam;    /* NULL: chosen, see afp_client_open() */
     struct uam_credentials credentials;
 };
 
@@ -41,7 +41,9 @@ struct afp_client;
 /* Describes the server, connects again, opens a session and logs in: from AFP 3.0 on with
  * FPLoginExt, and with FPLogin, on a further connection, where the server does not know that call.
  * A password that the method does not carry is refused before anything is sent; with `uam` NULL it
- * makes no weaker method be chosen. */
+ * makes no weaker method be chosen. Then the strongest method is taken that both sides have; where
+ * the server refuses the user under one that needs a record of its own for each user, the next
+ * weaker one follows, each on a new connection, but clear text never. */
 bool afp_client_open(struct afp_client **client, const struct afp_client_config *config,
                      struct error *error);
 

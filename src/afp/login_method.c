@@ -46,3 +46,16 @@ bool login_method_choose(const struct uam **chosen, const struct afp_server_info
                      theirs[0] != '\0' ? theirs : "none", ours) ||
            error_remedy(error, REMEDY_GUEST);
 }
+
+const struct uam *login_method_after(const struct uam *refused, const struct afp_server_info *info)
+{
+    const struct uam *next = NULL;
+    for (uint8_t i = 0; i < info->uams.count; i++) {
+        const struct uam *uam = uam_by_name(info->uams.items[i]);
+        if (uam != NULL && uam->rank < refused->rank && uam->rank > uam_cleartext.rank &&
+            (next == NULL || uam->rank > next->rank)) {
+            next = uam;
+        }
+    }
+    return next;
+}

@@ -15,4 +15,8 @@ struct span login_method_name(const struct uam *uam, const struct afp_server_inf
 bool login_method_choose(const struct uam **chosen, const struct afp_server_info *info,
                          struct error *error);
 
+/* The next weaker one that the server lists and that has a password; never clear text, which
+ * nobody is moved to without having asked for it. NULL: there is none. */
+const struct uam *login_method_after(const struct uam *refused, const struct afp_server_info *info);
+
 #endif

@@ -62,6 +62,16 @@ bool error_prefix(struct error *error, const char *format, ...)
     return filled(error);
 }
 
+bool error_append(struct error *error, const char *format, ...)
+{
+    size_t used = strlen(error->message);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(error->message + used, sizeof error->message - used, format, arguments);
+    va_end(arguments);
+    return filled(error);
+}
+
 int error_exit_status(const struct error *error, enum exit_status otherwise)
 {
     switch (error->domain) {

@@ -76,6 +76,10 @@ bool error_set_errno(struct error *error, int errno_value, const char *format, .
 bool error_prefix(struct error *error, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Puts the formatted text behind the message that is there. Returns false. */
+bool error_append(struct error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
 /* The exit code for an error: 64 and 130 by its domain, else `otherwise` (1 in a test, 2 before).
  */
 int error_exit_status(const struct error *error, enum exit_status otherwise);

@@ -52,6 +52,7 @@ const struct uam uam_randnum = {
     .option = "randnum",
     .rank = 2,
     .needs_password = true,
+    .own_record = true,
     .password_limit = DES_SIZE,
     .client = {steps_say_nothing, answer},
     .server = {steps_des_challenge, check},

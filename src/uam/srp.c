@@ -383,6 +383,7 @@ const struct uam uam_srp = {
     .option = "srp",
     .rank = 6,
     .needs_password = true,
+    .own_record = true,
     .client = {begin, answer},
     .client_proof = verify,
     .server = {offer, check},

@@ -90,6 +90,7 @@ const struct uam uam_two_way = {
     .option = "2way",
     .rank = 3,
     .needs_password = true,
+    .own_record = true,
     .password_limit = DES_SIZE,
     .client = {steps_say_nothing, answer},
     .client_proof = verify,

@@ -69,6 +69,8 @@ struct uam {
     const char *option; /* for -A */
     unsigned rank;      /* strength; 0: never chosen by `auto` */
     bool needs_password;
+    bool own_record;       /* the server keeps one for each user beside the password: a user may
+                            * have the password and no record */
     size_t password_limit; /* most bytes of a password that the method carries; 0: any length */
 
     /* One for each message of the conversation, then NULL. */

@@ -10,6 +10,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 
+import netatalk
 import programs
 import tap
 import targets
@@ -92,6 +93,48 @@ def test_a_long_password_is_refused_before_anything_is_sent(method, limit):
 def test_highest_version():
     result = log_in('--afp', 'auto', '-v').expect(DONE)
     tap.equal(login_calls(result)[0], 'FPLoginExt')
+
+
+# ------------------------------------------------------------------------ users without a record
+
+@only('netatalk')
+def test_auto_passes_over_methods_whose_record_the_user_lacks():
+    with netatalk.Netatalk(without_records=['plain']) as server:
+        result = log_in('-v', port=server.port, user='plain')
+        result.expect(DONE)
+        # SRP is refused, then DHX2 in two more messages
+        tap.equal(login_calls(result), ['FPLoginExt', 'FPLoginExt', 'FPLoginCont', 'FPLoginCont'])
+        log_in(port=server.port, user='plain', password='wrong').expect_one_message(
+            CANNOT_RUN, r'\(DHX2\): UserNotAuth \(-5023\).*; before that SRP: \w+ \(-\d+\)$')
+        log_in('-A', 'srp', port=server.port, user='plain').expect_one_message(
+            CANNOT_RUN, r'\(SRP\): ', r'\(-\d+\)[^;]*$')
+
+
+@only('refserver')
+@tap.cases({'down to one that needs no record': ('srp 2way dhx2 dhx', 'srp dhx2'),
+            'never to clear text': ('cleartxt randnum srp 2way', 'srp 2way randnum'),
+            'none from DHX2 on': ('dhx2 dhx', 'dhx2'),
+            'none below clear text': ('cleartxt guest', 'cleartxt')})
+def test_which_methods_follow_a_refusal(offered, tried):
+    wire_names = [METHODS[method][0] for method in offered.split()]
+    script = 'uams ' + ' '.join(f'"{name}"' for name in wire_names) + \
+        '\non FPLoginExt: serve code=-5023; close'
+    with Peer(script) as peer:
+        result = log_in(port=peer.port, volume='bench')
+        wanted = [METHODS[method][0] for method in tried.split()]
+        tap.equal([frame.fields['uam'] for frame in peer.received('FPLoginExt')], wanted)
+        # asked once what it is, then a connection for each try
+        tap.equal(len(peer.received('DSIGetStatus')), 1)
+        before = ', '.join(f'{name}: UserNotAuth (-5023)' for name in wanted[:-1])
+        result.expect_one_message(
+            CANNOT_RUN, re.escape(f'({wanted[-1]}): UserNotAuth (-5023)'),
+            re.escape(f'; before that {before}') + '$' if before else r'[^;]*$')
+
+
+@only('refserver')
+def test_a_wrong_proof_is_final():
+    result = log_in('-v', password='wrong').expect(CANNOT_RUN)
+    tap.equal(login_calls(result), ['FPLoginExt', 'FPLoginCont'])
 
 
 # ------------------------------------------------------------------------ servers of one's own making

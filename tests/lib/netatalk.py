@@ -21,7 +21,8 @@ USER = 'bench'
 PASSWORD = 'bench'
 
 # Runs as process 1 of the new namespaces: $1 is the root directory, $2 the configuration, $3 further
-# names of the user `bench`, $4 the password, which SRP and the two Randnums have in files of their own.
+# names of the user `bench`, $4 the password, which SRP and the two Randnums have in files of their own,
+# $5 yet more names, which stand in none of those files.
 INIT = '''
 set -e
 PATH=$PATH:/usr/sbin:/sbin
@@ -37,7 +38,7 @@ chmod 1777 "$root/tmp" "$root/srv/vol1" "$root/srv/vol2"
 printf '%s' "$2" >"$root/etc/netatalk/afp.conf"
 for file in passwd shadow; do
     cp -p "$root/etc/$file" "$root/run/$file"
-    for name in $3; do
+    for name in $3 $5; do
         sed -n "s/^bench:/$name:/p" "$root/etc/$file" >>"$root/run/$file"
     done
     mount --bind "$root/run/$file" "$root/etc/$file"
@@ -88,15 +89,16 @@ class Netatalk:
     """One running afpd with the volumes `VOLUMES`; `options` go to [Global] of afp.conf.
 
     `names` are what clients see of volumes whose names are not those of the sections, `users` more
-    names of the user, with the same password, `settings` lines for the sections of volumes.
+    names of the user, with the same password, `without_records` those that have no record for SRP and
+    the two Randnums, `settings` lines for the sections of volumes.
     """
 
-    def __init__(self, options=None, names=None, users=(), settings=None):
+    def __init__(self, options=None, names=None, users=(), settings=None, without_records=()):
         self.root = find_root()
         for _ in range(3):      # the free port may be taken before afpd binds it
             self.port = free_port()
             self._start(_configuration(self.port, options or {}, names or {}, settings or {}),
-                        users)
+                        users, without_records)
             if self._await_ready():
                 return
         raise AssertionError(f'afpd does not start:\n{self.log()}')
@@ -107,12 +109,13 @@ class Netatalk:
     def __exit__(self, *_exception):
         self.stop()
 
-    def _start(self, configuration, users):
+    def _start(self, configuration, users, without_records):
         # setpriv becomes unshare, which is killed with this program and takes all others along
         self.process = subprocess.Popen(
             ['setpriv', '--pdeathsig', 'KILL',
              'unshare', '--mount', '--pid', '--ipc', '--fork', '--kill-child', '--mount-proc',
-             'sh', '-c', INIT, 'init', self.root, configuration, ' '.join(users), PASSWORD],
+             'sh', '-c', INIT, 'init', self.root, configuration, ' '.join(users), PASSWORD,
+             ' '.join(without_records)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def _await_ready(self):
