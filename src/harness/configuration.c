@@ -8,6 +8,7 @@
 #include "harness/files.h"
 #include "harness/invocation.h"
 #include "harness/snapshot.h"
+#include "harness/write_json.h"
 #include "harness/write_tables.h"
 
 #include <fcntl.h>
@@ -275,15 +276,18 @@ static bool take_messages(struct harness *harness, const struct harness_invocati
     return append(&harness->messages, tool->messages, error);
 }
 
-static bool read_document(struct harness *harness, const char *path, struct error *error)
+static bool take_document(struct harness *harness, const char *path, struct error *error)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) {
         return error_set(error, ERROR_CONTENT, 0, "the test program wrote no '%s'", path);
     }
-    harness->size->json = harness_read_file(file, path, error);
+    char *text = harness_read_file(file, path, error);
     close(file);
-    return harness->size->json != NULL;
+    bool ok =
+        text != NULL && harness_json_join(harness->result, text, harness->size->size_bytes, error);
+    memory_release(text);
+    return ok;
 }
 
 /* Starts the test program and takes all that it leaves. */
@@ -319,7 +323,7 @@ static bool invoke(struct harness *harness, const char *path, char *const *argum
                          "the test program did not mark the end of %s %" PRIu32,
                          harness->begun.test, harness->begun.number);
     }
-    return !harness->result->tool_marks || read_document(harness, path, error);
+    return !harness->result->tool_marks || take_document(harness, path, error);
 }
 
 static bool run_command(struct harness *harness, uint64_t size_bytes, struct error *error)

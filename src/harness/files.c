@@ -22,10 +22,10 @@ struct content {
 
 /* ---- The files ---- */
 
-static bool write_csv(FILE *out, const void *context, struct error *error)
+/* The test program's own text and not made from its document: one that knows no marks (TOOL=) has
+ * nothing else, and of both kinds the file is what they print themselves. */
+bool harness_files_csv(FILE *out, const struct harness_result *result, struct error *error)
 {
-    const struct content *content = context;
-    const struct harness_result *result = content->result;
     const char **fragments = memory_allocate(result->size_count + 1, sizeof *fragments);
     if (fragments == NULL) {
         return memory_error(error, "for the CSV");
@@ -36,6 +36,12 @@ static bool write_csv(FILE *out, const void *context, struct error *error)
     bool ok = harness_write_csv(out, fragments, result->size_count, error);
     memory_release(fragments);
     return ok;
+}
+
+static bool write_csv(FILE *out, const void *context, struct error *error)
+{
+    const struct content *content = context;
+    return harness_files_csv(out, content->result, error);
 }
 
 static bool write_messages(FILE *out, const void *context, struct error *error)
@@ -65,26 +71,15 @@ static bool write_net_text(FILE *out, const void *context, struct error *error)
 static bool write_json(FILE *out, const void *context, struct error *error)
 {
     const struct content *content = context;
-    json_t *document = harness_json(content->result, error);
-    if (document == NULL) {
-        return error->domain == ERROR_NONE;
-    }
+    const struct harness_result *result = content->result;
     char name[HARNESS_TEXT_LENGTH + 8];
-    snprintf(name, sizeof name, "%s.json", content->result->name);
-    bool ok = json_write(document, out, name, error);
-    json_decref(document);
-    return ok;
+    snprintf(name, sizeof name, "%s.json", result->name);
+    return harness_json_finish(result, error) && json_write(result->document, out, name, error);
 }
 
-/* A size of which the test program wrote a document. */
 static bool has_document(const struct content *content)
 {
-    for (size_t i = 0; i < content->result->size_count; i++) {
-        if (content->result->sizes[i].json != NULL) {
-            return true;
-        }
-    }
-    return false;
+    return content->result->document != NULL;
 }
 
 /* Drawn later, when all is taken down. */

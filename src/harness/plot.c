@@ -1,14 +1,17 @@
 #include "harness/plot.h"
 
+#include "base/memory.h"
 #include "cli/gnuplot.h"
 #include "harness/figures.h"
 #include "harness/files.h"
 #include "report/plot_speedtest.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define LINE_LENGTH 400
 
@@ -84,19 +87,44 @@ static void write_conditions(char text[LINE_LENGTH], const struct harness_result
     }
 }
 
-/* ---- Files ---- */
+/* ---- What is drawn ---- */
 
-static bool read_back(const char *directory, const struct harness_result *result,
-                      struct stored_result *stored, struct error *error)
+/* The CSV as text in memory; NULL with an error. */
+static char *csv_text(const struct harness_result *result, const char *name, struct error *error)
 {
-    const char *suffix = ".csv";
-    char path[HARNESS_PATH_LENGTH];
-    for (size_t i = 0; i < result->size_count; i++) {
-        suffix = result->sizes[i].json != NULL ? ".json" : suffix;
+    int file = memfd_create("csv", MFD_CLOEXEC);
+    FILE *out = file >= 0 ? fdopen(file, "w") : NULL;
+    char *text = NULL;
+    if (out == NULL) {
+        error_set_errno(error, errno, "cannot keep %s", name);
+    } else if (harness_files_csv(out, result, error)) {
+        fflush(out);
+        text = harness_read_file(file, name, error);
     }
-    return harness_file_path(directory, result->name, suffix, path, error) &&
-           read_result_file(path, stored, error);
+    if (out != NULL) {
+        fclose(out);
+    }
+    return text;
 }
+
+/* Without a document the CSV tells the runs, as the test program rounded them. */
+static bool read_runs(const struct harness_result *result, struct stored_result *stored,
+                      struct error *error)
+{
+    char name[HARNESS_TEXT_LENGTH + 8];
+    bool documented = result->document != NULL;
+    snprintf(name, sizeof name, "%s.%s", result->name, documented ? "json" : "csv");
+    if (documented) {
+        return read_result_document(result->document, stored, error) ||
+               error_prefix(error, "%s", name);
+    }
+    char *text = csv_text(result, name, error);
+    bool ok = text != NULL && read_result_buffer(name, text, strlen(text), stored, error);
+    memory_release(text);
+    return ok;
+}
+
+/* ---- Files ---- */
 
 static bool write_script(FILE *out, const void *context, struct error *error)
 {
@@ -128,8 +156,7 @@ bool harness_draw(const char *directory, struct harness_result *result, const ch
     if (result->size_count == 0 || !result->sizes[0].complete) {
         return true;
     }
-    bool ok = read_back(directory, result, &stored, error) &&
-              plot_lines_read(&drawing.lines, &stored, error);
+    bool ok = read_runs(result, &stored, error) && plot_lines_read(&drawing.lines, &stored, error);
     if (ok && drawing.lines.count > 0) {
         write_conditions(drawing.conditions, result, stored.conditions[STORED_AFP_VERSION]);
         ok = write_plot(&drawing, directory, result, error);

@@ -1,5 +1,5 @@
 /*
- * plot.h - NAME.gnuplot and NAME.png: the throughput of a run's sizes as its document or,
+ * plot.h - NAME.gnuplot and NAME.png: the throughput of a run's sizes as its document in memory or,
  * without one, its CSV has it.
  */
 #ifndef AFPBENCH_HARNESS_PLOT_H

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 
+#include <jansson.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -128,7 +129,6 @@ static void release_size(struct harness_size *size)
     }
     memory_release(size->cases);
     memory_release(size->csv);
-    memory_release(size->json);
 }
 
 void harness_result_release(struct harness_result *result)
@@ -139,6 +139,7 @@ void harness_result_release(struct harness_result *result)
     for (size_t i = 0; i < result->fault_count && i < HARNESS_FAULT_LIMIT; i++) {
         memory_release(result->faults[i]);
     }
+    json_decref(result->document);
     memory_release(result->sizes);
     memory_release(result->faults);
     *result = (struct harness_result){.size_count = 0};

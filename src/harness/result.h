@@ -1,9 +1,9 @@
 /*
  * result.h - what one configuration of afp_perftest measured: data only.
  *
- * The harness fills a `struct harness_result`; tables, CSV, text and JSON each read it and nothing
- * else. Times are nanoseconds, sizes bytes. A result owns its sizes, cases, runs and the test
- * program's outputs; other strings are borrowed. One thread.
+ * The harness fills a `struct harness_result`; tables, CSV, text, JSON and picture each read it and
+ * nothing else. Times are nanoseconds, sizes bytes. A result owns its sizes, cases, runs and what
+ * the test program wrote; other strings are borrowed. One thread.
  */
 #ifndef AFPBENCH_HARNESS_RESULT_H
 #define AFPBENCH_HARNESS_RESULT_H
@@ -59,8 +59,7 @@ struct harness_size {
         whole;                  /* from before its start to after its end: login, fills, warm-ups */
     struct harness_case *cases; /* none if the test program knows no marks */
     size_t case_count;
-    char *csv;  /* its standard output; NULL: none */
-    char *json; /* its document; NULL: none */
+    char *csv; /* its standard output; NULL: none */
 };
 
 struct harness_result {
@@ -96,6 +95,7 @@ struct harness_result {
     /* What came of it. */
     struct harness_size *sizes; /* in sweep order; those that were begun */
     size_t size_count;
+    struct json_t *document; /* the test program's, of all sizes together; NULL: it writes none */
     bool complete;
     char failure[400]; /* empty: none */
     char **faults;     /* why the figures are invalid, a line each */

@@ -302,27 +302,17 @@ static json_t *parse(const char *text, uint64_t size_bytes, struct error *error)
     return document;
 }
 
-static bool join_all(const struct harness_result *result, json_t **document, struct error *error)
+bool harness_json_join(struct harness_result *result, const char *text, uint64_t size_bytes,
+                       struct error *error)
 {
-    for (size_t i = 0; i < result->size_count; i++) {
-        if (result->sizes[i].json == NULL) {
-            continue;
-        }
-        json_t *next = parse(result->sizes[i].json, result->sizes[i].size_bytes, error);
-        if (next == NULL) {
-            return false;
-        }
-        if (*document == NULL) {
-            *document = next;
-            continue;
-        }
-        bool joined = join(*document, next);
-        json_decref(next);
-        if (!joined) {
-            return memory_error(error, "for the JSON document");
-        }
+    json_t *document = parse(text, size_bytes, error);
+    if (document == NULL || result->document == NULL) {
+        result->document = document != NULL ? document : result->document;
+        return document != NULL;
     }
-    return true;
+    bool joined = join(result->document, document);
+    json_decref(document);
+    return joined || memory_error(error, "for the JSON document");
 }
 
 static json_t *program_json(struct json_builder *builder, const struct harness_result *result)
@@ -336,24 +326,14 @@ static json_t *program_json(struct json_builder *builder, const struct harness_r
     return object;
 }
 
-json_t *harness_json(const struct harness_result *result, struct error *error)
+bool harness_json_finish(const struct harness_result *result, struct error *error)
 {
-    json_t *document = NULL;
-    *error = (struct error){.domain = ERROR_NONE};
-    if (!join_all(result, &document, error) || document == NULL) {
-        json_decref(document);
-        return NULL;
-    }
     struct json_builder builder = {false};
+    json_t *document = result->document;
     json_set(&builder, document, "complete", json_boolean(result->complete));
     json_set(&builder, document, "failure",
              json_text(result->failure[0] != '\0' ? result->failure : NULL));
     json_set(&builder, document, "run", program_json(&builder, result));
     json_set(&builder, document, "link", link_json(&builder, result));
-    if (builder.failed) {
-        json_decref(document);
-        memory_error(error, "for the JSON document");
-        return NULL;
-    }
-    return document;
+    return !builder.failed || memory_error(error, "for the JSON document");
 }

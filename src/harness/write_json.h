@@ -7,10 +7,12 @@
 
 #include "harness/result.h"
 
-#include <jansson.h>
+/* Takes the test program's document for a size: its cases join those of earlier sizes in
+ * result->document. ERROR_CONTENT if it is no result. */
+bool harness_json_join(struct harness_result *result, const char *text, uint64_t size_bytes,
+                       struct error *error);
 
-/* The document, to be released with json_decref(); NULL with an error, or without one (domain
- * ERROR_NONE) where no size has a document. */
-json_t *harness_json(const struct harness_result *result, struct error *error);
+/* Puts into result->document, which must be there, what the test program does not know. */
+bool harness_json_finish(const struct harness_result *result, struct error *error);
 
 #endif

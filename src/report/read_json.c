@@ -519,4 +519,10 @@ static bool read_json(const struct input *input, struct stored_result *result, s
     return ok;
 }
 
+bool read_result_document(const json_t *document, struct stored_result *result, struct error *error)
+{
+    *result = (struct stored_result){.format = json_result_reader.name};
+    return read_document(document, result, error);
+}
+
 const struct result_reader json_result_reader = {"afpbench JSON", recognises, read_json};

@@ -22,6 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct json_t; /* jansson.h */
+
 #define STORED_FILE_LIMIT  (UINT64_C(64) << 20) /* bytes of one file */
 #define STORED_CASE_LIMIT  1024                 /* tests × sizes in one file */
 #define STORED_RUN_LIMIT   1000000              /* measured runs in one file */
@@ -104,6 +106,10 @@ bool read_result_file(const char *path, struct stored_result *result, struct err
 /* The same for bytes in memory; `name` stands for the file in messages. */
 bool read_result_buffer(const char *name, const char *bytes, size_t size,
                         struct stored_result *result, struct error *error);
+
+/* The same for a JSON document in memory, which stays as it is. */
+bool read_result_document(const struct json_t *document, struct stored_result *result,
+                          struct error *error);
 
 void stored_result_release(struct stored_result *result);
 

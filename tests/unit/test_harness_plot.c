@@ -7,8 +7,11 @@
 #include "cli/gnuplot.h"
 #include "harness/files.h"
 #include "harness/plot.h"
+#include "harness/write_json.h"
 #include "made_harness.h"
+#include "made_result.h"
 #include "report/csv.h"
+#include "report/json.h"
 #include "scratch.h"
 
 #include <signal.h>
@@ -79,6 +82,42 @@ static void script_of_a_result(void **state)
     harness_result_release(&result);
 }
 
+/* With a document the runs are as exact as it has them: a second and a quarter. */
+static void a_document_goes_before_the_csv(void **state)
+{
+    (void)state;
+    struct harness_result result;
+    struct error error;
+    struct result measured = {
+        .conditions = {.program = "afp_speedtest", .version = "1", .afp_version = "AFP3.4"},
+        .complete = true};
+    const struct test_case test = {.name = "Read",
+                                   .chunk_bytes = MIB,
+                                   .size_bytes = MIB,
+                                   .depth = 1,
+                                   .sessions = 1,
+                                   .warmups = 1,
+                                   .iterations = 2};
+    char path[SCRATCH_SIZE + 20];
+    snprintf(path, sizeof path, "%s/document", directory);
+    struct json_report json = {path};
+    struct observer observer = json_observer(&json);
+    make_result(&result);
+    made_case(&measured, &test, (const uint64_t[]){NS_PER_MS, NS_PER_S, NS_PER_S / 4});
+    check(made_told(&observer, &measured, &error), "%s", error.message);
+    char *text = scratch_content(directory, "document");
+    check(harness_json_join(&result, text, MIB, &error), "%s", error.message);
+    check(harness_draw(directory, &result, NULL, &interrupt, &error), "%s", error.message);
+    static const char *const lines[] = {
+        "· Ops: Read,Write · AFP: 3.4 · Quantum: ",
+        "\n1048576 1.6 1 4\nEND\n",
+    };
+    check_lines(lines, COUNT(lines));
+    free(text);
+    result_release(&measured);
+    harness_result_release(&result);
+}
+
 /* What a slow machine, a fault and unusual settings say. */
 static void conditions_of_a_result(void **state)
 {
@@ -125,7 +164,7 @@ static void a_link_without_a_shape(void **state)
     harness_result_release(&result);
 }
 
-/* No size that ended, no rows in the CSV, no CSV. */
+/* No size that ended, no rows in the CSV, no CSV, no result. */
 static void nothing_to_draw(void **state)
 {
     (void)state;
@@ -140,9 +179,14 @@ static void nothing_to_draw(void **state)
     check(harness_files_write(directory, &result, NULL, &error), "%s", error.message);
     check(harness_draw(directory, &result, NULL, &interrupt, &error), "%s", error.message);
     scratch_check_absent(directory, NAME ".gnuplot");
-    snprintf(result.name, sizeof result.name, "other");
+    free(result.sizes[0].csv);
+    result.sizes[0].csv = NULL;
+    check(harness_draw(directory, &result, NULL, &interrupt, &error), "%s", error.message);
+    scratch_check_absent(directory, NAME ".gnuplot");
+    check(harness_json_join(&result, "{\"cases\": [], \"host\": {}}", MIB, &error), "%s",
+          error.message);
     assert_false(harness_draw(directory, &result, NULL, &interrupt, &error));
-    check_error(&error, ERROR_SYSTEM, "other.csv");
+    check_error(&error, ERROR_CONTENT, NAME ".json: schema");
     harness_result_release(&result);
 }
 
@@ -258,6 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_DIRECTORY(script_of_a_result),
+        IN_DIRECTORY(a_document_goes_before_the_csv),
         IN_DIRECTORY(conditions_of_a_result),
         IN_DIRECTORY(a_link_without_a_shape),
         IN_DIRECTORY(nothing_to_draw),

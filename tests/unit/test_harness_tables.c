@@ -13,6 +13,7 @@
 #include "scratch.h"
 
 #include <fcntl.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -250,18 +251,24 @@ static int64_t at(const json_t *object, const char *key)
     return json_integer_value(value);
 }
 
+static void join(struct harness_result *result, const char *text)
+{
+    struct error error;
+    check(harness_json_join(result, text, MIB, &error), "%s", error.message);
+}
+
 static void documents_are_joined(void **state)
 {
     (void)state;
     struct harness_result result;
     struct error error;
     made_harness(&result);
-    result.sizes[0].json = strdup(DOCUMENT("1048576", "Read", "0.75"));
+    join(&result, DOCUMENT("1048576", "Read", "0.75"));
     struct harness_size *size = harness_result_add_size(&result, 4 * MIB, &error);
     assert_non_null(size);
-    size->json = strdup(DOCUMENT("4194304", "Write", "1.25"));
-    json_t *document = harness_json(&result, &error);
-    check(document != NULL, "%s", error.message);
+    join(&result, DOCUMENT("4194304", "Write", "1.25"));
+    check(harness_json_finish(&result, &error), "%s", error.message);
+    const json_t *document = result.document;
     const json_t *cases = json_object_get(document, "cases");
     assert_int_equal(json_array_size(cases), 2);
     assert_int_equal(at(json_array_get(cases, 0), "size_bytes"), 1048576);
@@ -290,7 +297,6 @@ static void documents_are_joined(void **state)
     assert_int_equal(at(json_array_get(steps, 0), "packets"), 2);
     assert_int_equal(at(json_array_get(steps, 1), "up_to_bytes"), 1536);
     assert_int_equal(at(json_array_get(steps, 1), "packets"), 1448);
-    json_decref(document);
     harness_result_release(&result);
 }
 
@@ -302,17 +308,15 @@ static void documents_that_are_none(void **state)
         struct harness_result result;
         struct error error;
         made_harness(&result);
-        result.sizes[0].json = strdup(texts[i]);
-        assert_null(harness_json(&result, &error));
+        assert_false(harness_json_join(&result, texts[i], MIB, &error));
         check_error(&error, ERROR_CONTENT, "document for 1048576 bytes is no result");
+        assert_null(result.document);
+        join(&result, DOCUMENT("1048576", "Read", "0.75"));
+        assert_false(harness_json_join(&result, texts[i], 2 * MIB, &error));
+        check_error(&error, ERROR_CONTENT, "document for 2097152 bytes is no result");
+        assert_int_equal(json_array_size(json_object_get(result.document, "cases")), 1);
         harness_result_release(&result);
     }
-    struct harness_result result;
-    struct error error;
-    made_harness(&result); /* a test program that writes none */
-    assert_null(harness_json(&result, &error));
-    assert_int_equal(error.domain, ERROR_NONE);
-    harness_result_release(&result);
 }
 
 /* ---- Files ---- */
@@ -340,7 +344,7 @@ static void files_are_written(void **state)
     struct error error;
     made_harness(&result);
     result.sizes[0].csv = strdup(CSV_RUN_HEADER "\nRead,1,1.000,20000,50.00\n");
-    result.sizes[0].json = strdup(DOCUMENT("1048576", "Read", "0.75"));
+    join(&result, DOCUMENT("1048576", "Read", "0.75"));
     check(harness_files_write(directory, &result, "a word\n", &error), "%s", error.message);
     scratch_check(directory, "speed-1gbit-2ms.csv", CSV_RUN_HEADER "\nRead,1,1.000,20000,50.00\n");
     scratch_check(directory, "speed-1gbit-2ms-stderr.log", "a word\n");
@@ -352,8 +356,8 @@ static void files_are_written(void **state)
         free(text);
     }
     /* a later run without a document must not leave the earlier one's */
-    free(result.sizes[0].json);
-    result.sizes[0].json = NULL;
+    json_decref(result.document);
+    result.document = NULL;
     check(harness_files_write(directory, &result, NULL, &error), "%s", error.message);
     scratch_check_absent(directory, "speed-1gbit-2ms.json");
     scratch_check(directory, "speed-1gbit-2ms-stderr.log", "");
