@@ -4,9 +4,8 @@
  * A function that can fail takes a `struct error *` as its last parameter and returns bool. On
  * success it returns true and leaves the value alone; on failure it fills it and returns false. The
  * message is one line for a person: what failed and where; what to do is a remedy, which a program
- * words. Control characters in what
- * it quotes become '?'. The caller owns the value; nothing is allocated, so it is cheap in the hot
- * path and safe when memory ran out.
+ * words. Control characters in what it quotes become '?'. The caller owns the value; nothing is
+ * allocated, so it is cheap in the hot path and safe when memory ran out.
  */
 #ifndef AFPBENCH_BASE_ERROR_H
 #define AFPBENCH_BASE_ERROR_H

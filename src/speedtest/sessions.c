@@ -2,44 +2,42 @@
 
 #include "base/clock.h"
 #include "base/memory.h"
-
-#include <stdio.h>
+#include "target/afp_target.h"
+#include "target/posix_target.h"
 
 #define KEEP_ALIVE_NS (5 * NS_PER_S)
 
-static bool open_directory(struct speedtest_sessions *sessions,
-                           const struct afp_client_config *config,
+static bool open_directory(struct target **target, const struct afp_client_config *config,
                            const struct speedtest_settings *settings, struct error *error)
 {
     struct posix_options options = {.directory = settings->volume,
                                     .second_directory = settings->second_volume,
                                     .direct = settings->direct,
                                     .interrupt = config->dsi.interrupt};
-    return posix_target_open(&sessions->targets[sessions->count], &options, error);
+    return posix_target_open(target, &options, error);
 }
 
-static bool open_volume(struct speedtest_sessions *sessions, const struct afp_client_config *config,
+static bool open_volume(struct target **target, const struct afp_client_config *config,
                         const struct speedtest_settings *settings, struct error *error)
 {
-    size_t index = sessions->count;
-    if (!afp_client_open(&sessions->clients[index], config, error)) {
+    struct afp_client *client;
+    if (!afp_client_open(&client, config, error)) {
         return false;
     }
-    if (!afp_target_open(&sessions->targets[index], sessions->clients[index], settings->volume,
-                         settings->second_volume, settings->volume_password, error)) {
-        afp_client_close(sessions->clients[index]);
-        return false;
+    bool ok = afp_target_open(target, client, settings->volume, settings->second_volume,
+                              settings->volume_password, error);
+    if (!ok) {
+        afp_client_close(client);
     }
-    return true;
+    return ok;
 }
 
-static bool open_one(struct speedtest_sessions *sessions, const struct afp_client_config *config,
-                     const struct speedtest_settings *settings, struct error *error)
+/* Nothing else here or above asks which kind it is. */
+static bool open_target(struct target **target, const struct afp_client_config *config,
+                        const struct speedtest_settings *settings, struct error *error)
 {
-    bool ok = settings->posix ? open_directory(sessions, config, settings, error)
-                              : open_volume(sessions, config, settings, error);
-    sessions->count += ok;
-    return ok;
+    return settings->posix ? open_directory(target, config, settings, error)
+                           : open_volume(target, config, settings, error);
 }
 
 /* Those that are open wait until the others are as well: for longer than a server waits for them,
@@ -68,12 +66,13 @@ bool speedtest_sessions_open(struct speedtest_sessions *sessions,
     uint64_t next_ns = clock_now_ns() + KEEP_ALIVE_NS;
     for (uint32_t i = 0; i < settings->sessions; i++) {
         keep_alive(sessions, &next_ns);
-        if (!open_one(sessions, config, settings, error)) {
+        if (!open_target(&sessions->targets[i], config, settings, error)) {
             return settings->sessions == 1 || error->domain == ERROR_INTERRUPTED
                        ? false
                        : error_prefix(error, "session %u of %u", (unsigned)i + 1,
                                       (unsigned)settings->sessions);
         }
+        sessions->count++;
     }
     return true;
 }
@@ -81,12 +80,7 @@ bool speedtest_sessions_open(struct speedtest_sessions *sessions,
 void speedtest_sessions_close(struct speedtest_sessions *sessions)
 {
     for (size_t i = 0; i < sessions->count; i++) {
-        if (sessions->clients[i] == NULL) {
-            posix_target_close(sessions->targets[i]);
-            continue;
-        }
-        afp_target_close(sessions->targets[i]);
-        afp_client_close(sessions->clients[i]);
+        sessions->targets[i]->ops->close(sessions->targets[i]);
     }
     memory_release(sessions->runs);
     sessions->runs = NULL;
@@ -111,86 +105,8 @@ bool speedtest_sessions_await(const struct speedtest_sessions *sessions, int fd,
 bool speedtest_sessions_busy(const struct speedtest_sessions *sessions)
 {
     for (size_t i = 0; i < sessions->count; i++) {
-        if (sessions->clients[i] != NULL &&
-            dsi_outstanding(afp_client_session(sessions->clients[i])) > 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static void copy_span(char *to, size_t size, struct span from)
-{
-    snprintf(to, size, "%.*s", (int)from.size, from.size > 0 ? (const char *)from.data : "");
-}
-
-static void describe_server(struct afp_client *client, struct conditions *conditions)
-{
-    const struct afp_server_info *info = afp_client_server(client);
-    snprintf(conditions->peer, sizeof conditions->peer, "%s", dsi_peer(afp_client_session(client)));
-    copy_span(conditions->server_name, sizeof conditions->server_name,
-              info->utf8_name.size > 0 ? info->utf8_name : info->server_name);
-    copy_span(conditions->machine_type, sizeof conditions->machine_type, info->machine_type);
-    conditions->version_count = info->versions.count;
-    for (uint8_t i = 0; i < info->versions.count; i++) {
-        copy_span(conditions->versions[i].text, sizeof conditions->versions[i].text,
-                  info->versions.items[i]);
-    }
-    conditions->login_method_count = info->uams.count;
-    for (uint8_t i = 0; i < info->uams.count; i++) {
-        copy_span(conditions->login_methods[i].text, sizeof conditions->login_methods[i].text,
-                  info->uams.items[i]);
-    }
-    conditions->server_flags = info->flags;
-    conditions->quantum_offered_bytes = afp_client_quantum(client);
-    conditions->afp_version = afp_version_entry(afp_client_version(client))->string;
-    conditions->login_method = afp_client_uam(client)->name;
-}
-
-static void describe_directory(const struct target *target,
-                               const struct speedtest_settings *settings,
-                               struct conditions *conditions)
-{
-    const struct posix_facts *facts = posix_target_facts(target);
-    conditions->directory = settings->volume;
-    conditions->second_directory = settings->second_volume;
-    conditions->direct = facts->direct;
-    snprintf(conditions->file_system, sizeof conditions->file_system, "%s", facts->file_system[0]);
-}
-
-void speedtest_sessions_describe(const struct speedtest_sessions *sessions,
-                                 const struct speedtest_settings *settings,
-                                 struct conditions *conditions)
-{
-    if (sessions->clients[0] != NULL) {
-        describe_server(sessions->clients[0], conditions);
-        conditions->reference_store = settings->refserver_store;
-        conditions->second_volume = sessions->targets[0]->facts.second_place;
-    } else {
-        describe_directory(sessions->targets[0], settings, conditions);
-    }
-}
-
-bool speedtest_sessions_note(const struct speedtest_sessions *sessions, size_t index, char *text,
-                             size_t size)
-{
-    if (sessions->clients[0] != NULL) {
-        return false;
-    }
-    const struct posix_facts *facts = posix_target_facts(sessions->targets[0]);
-    const char *file_system = facts->file_system[0];
-    const struct {
-        bool applies;
-        const char *before, *after; /* the file system's name */
-    } notes[] = {
-        {facts->direct_refused, "", " takes no O_DIRECT: buffered instead"},
-        {facts->ring_refused, "there is no io_uring here: requests on ",
-         " run one after the other"},
-    };
-    size_t seen = 0;
-    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++) {
-        if (notes[i].applies && seen++ == index) {
-            snprintf(text, size, "%s%s%s", notes[i].before, file_system, notes[i].after);
+        const struct target *target = sessions->targets[i];
+        if (target->ops->busy != NULL && target->ops->busy(target)) {
             return true;
         }
     }

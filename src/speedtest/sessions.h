@@ -1,17 +1,13 @@
-/* sessions.h - the AFP sessions of one afp_speedtest, each with its target and its run.
- */
+/* sessions.h - the sessions of one afp_speedtest: a target and a run each. */
 #ifndef AFPBENCH_SPEEDTEST_SESSIONS_H
 #define AFPBENCH_SPEEDTEST_SESSIONS_H
 
 #include "afp/client.h"
 #include "speedtest/settings.h"
-#include "target/afp_target.h"
-#include "target/posix_target.h"
 #include "workload/speed.h"
 
 struct speedtest_sessions {
-    size_t count;                              /* targets that are open */
-    struct afp_client *clients[SESSION_LIMIT]; /* NULL with -L */
+    size_t count; /* targets that are open */
     struct target *targets[SESSION_LIMIT];
     struct speed_run *runs; /* one for each */
 };
@@ -30,15 +26,5 @@ bool speedtest_sessions_await(const struct speedtest_sessions *sessions, int fd,
 
 /* Whether any session still awaits an answer. */
 bool speedtest_sessions_busy(const struct speedtest_sessions *sessions);
-
-/* Fills what the conditions record of the server or the file system. */
-void speedtest_sessions_describe(const struct speedtest_sessions *sessions,
-                                 const struct speedtest_settings *settings,
-                                 struct conditions *conditions);
-
-/* What a reader of the figures must know of a file system: what it refused. Called by index from 0
- * until it returns false. */
-bool speedtest_sessions_note(const struct speedtest_sessions *sessions, size_t index, char *text,
-                             size_t size);
 
 #endif

@@ -4,8 +4,10 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "target/made_files.h"
+#include "target/workname.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #define FILE_LIMIT     8                /* files that a workload has open at once, with room */
@@ -444,6 +446,12 @@ static bool remove_directories(struct afp_target *afp, struct error *cause, stru
     return ok;
 }
 
+static bool busy(const struct target *target)
+{
+    const struct afp_target *afp = (const struct afp_target *)target;
+    return dsi_outstanding(afp_client_session(afp->client)) > 0;
+}
+
 static bool clean_up(struct target *target, uint64_t deadline_ns, struct error *error)
 {
     struct afp_target *afp = self(target);
@@ -540,8 +548,8 @@ static bool remove_volume_leftovers(struct afp_target *afp, uint16_t volume,
     }
 }
 
-bool afp_target_remove_leftovers(struct target *target, leftover_report *report, void *context,
-                                 struct error *error)
+static bool remove_leftovers(struct target *target, leftover_report *report, void *context,
+                             struct error *error)
 {
     struct afp_target *afp = self(target);
     for (size_t i = 0; i < TARGET_PLACES; i++) {
@@ -554,6 +562,52 @@ bool afp_target_remove_leftovers(struct target *target, leftover_report *report,
 }
 
 /* ---- Beginning and end ---- */
+
+static void copy_span(char *to, size_t size, struct span from)
+{
+    snprintf(to, size, "%.*s", (int)from.size, from.size > 0 ? (const char *)from.data : "");
+}
+
+static void describe(const struct target *target, struct conditions *conditions)
+{
+    struct afp_client *client = ((const struct afp_target *)target)->client;
+    const struct afp_server_info *info = afp_client_server(client);
+    snprintf(conditions->peer, sizeof conditions->peer, "%s", dsi_peer(afp_client_session(client)));
+    copy_span(conditions->server_name, sizeof conditions->server_name,
+              info->utf8_name.size > 0 ? info->utf8_name : info->server_name);
+    copy_span(conditions->machine_type, sizeof conditions->machine_type, info->machine_type);
+    conditions->version_count = info->versions.count;
+    for (uint8_t i = 0; i < info->versions.count; i++) {
+        copy_span(conditions->versions[i].text, sizeof conditions->versions[i].text,
+                  info->versions.items[i]);
+    }
+    conditions->login_method_count = info->uams.count;
+    for (uint8_t i = 0; i < info->uams.count; i++) {
+        copy_span(conditions->login_methods[i].text, sizeof conditions->login_methods[i].text,
+                  info->uams.items[i]);
+    }
+    conditions->server_flags = info->flags;
+    conditions->quantum_offered_bytes = afp_client_quantum(client);
+    conditions->afp_version = afp_version_entry(afp_client_version(client))->string;
+    conditions->login_method = afp_client_uam(client)->name;
+    conditions->second_volume = target->facts.second_place;
+}
+
+static void close_target(struct target *target)
+{
+    struct afp_target *afp = self(target);
+    for (size_t i = 0; i < TARGET_PLACES; i++) {
+        struct workplace *work = &afp->places[i];
+        if (work->volume_name != NULL && usable(afp)) {
+            struct error ignored; /* logging out closes it as well */
+            bool closed = afp_client_close_volume(afp->client, work->volume, &ignored);
+            (void)closed;
+        }
+    }
+    afp_client_close(afp->client);
+    memory_release(afp->pending);
+    memory_release(afp);
+}
 
 static const struct target_ops afp_target_ops = {
     .reserve = reserve,
@@ -573,6 +627,10 @@ static const struct target_ops afp_target_ops = {
     .server_copy = server_copy,
     .free_space = free_space,
     .clean_up = clean_up,
+    .busy = busy,
+    .remove_leftovers = remove_leftovers,
+    .describe = describe,
+    .close = close_target,
 };
 
 bool afp_target_open(struct target **target, struct afp_client *client, const char *volume,
@@ -609,22 +667,4 @@ bool afp_target_open(struct target **target, struct afp_client *client, const ch
     }
     *target = &afp->target;
     return true;
-}
-
-void afp_target_close(struct target *target)
-{
-    if (target == NULL) {
-        return;
-    }
-    struct afp_target *afp = self(target);
-    for (size_t i = 0; i < TARGET_PLACES; i++) {
-        struct workplace *work = &afp->places[i];
-        if (work->volume_name != NULL && usable(afp)) {
-            struct error ignored; /* logging out closes it as well */
-            bool closed = afp_client_close_volume(afp->client, work->volume, &ignored);
-            (void)closed;
-        }
-    }
-    memory_release(afp->pending);
-    memory_release(afp);
 }

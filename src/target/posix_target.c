@@ -5,6 +5,7 @@
 #include "base/stream.h"
 #include "target/made_files.h"
 #include "target/posix_io.h"
+#include "target/workname.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -34,10 +35,20 @@ struct copy {
     uint64_t size_bytes;
 };
 
+/* What the file system is, and takes. */
+struct posix_facts {
+    char file_system[32];   /* of the first: "ext4"; a number for one that is not known by name */
+    bool direct;            /* O_DIRECT is in use */
+    bool direct_refused;    /* asked for, but the file system does not take it */
+    bool ring_refused;      /* more than one outstanding was asked for, but no io_uring */
+    char copy_refusal[120]; /* why copy_file_range does not work; empty: it does */
+};
+
 struct posix_target {
     struct target target;
     struct posix_facts facts;
     const struct interrupt *interrupt;
+    const char *second_directory; /* as it was given */
     char directory_name[WORKNAME_LENGTH];
     struct workplace places[TARGET_PLACES];
     struct made_files made;
@@ -474,8 +485,8 @@ static bool remove_place_leftovers(const struct workplace *work, leftover_report
     return true;
 }
 
-bool posix_target_remove_leftovers(struct target *target, leftover_report *report, void *context,
-                                   struct error *error)
+static bool remove_leftovers(struct target *target, leftover_report *report, void *context,
+                             struct error *error)
 {
     struct posix_target *posix = self(target);
     for (size_t i = 0; i < TARGET_PLACES; i++) {
@@ -488,6 +499,50 @@ bool posix_target_remove_leftovers(struct target *target, leftover_report *repor
 }
 
 /* ---- Beginning and end ---- */
+
+static void describe(const struct target *target, struct conditions *conditions)
+{
+    const struct posix_target *posix = (const struct posix_target *)target;
+    conditions->directory = posix->places[TARGET_FIRST].path;
+    conditions->second_directory = posix->second_directory;
+    conditions->direct = posix->facts.direct;
+    snprintf(conditions->file_system, sizeof conditions->file_system, "%s",
+             posix->facts.file_system);
+}
+
+/* What was refused, of which only the first reserve() and the first look know. */
+static bool note(const struct target *target, size_t index, char *text, size_t size)
+{
+    const struct posix_facts *facts = &((const struct posix_target *)target)->facts;
+    const struct {
+        bool applies;
+        const char *before, *after; /* the file system's name */
+    } notes[] = {
+        {facts->direct_refused, "", " takes no O_DIRECT: buffered instead"},
+        {facts->ring_refused, "there is no io_uring here: requests on ",
+         " run one after the other"},
+    };
+    size_t seen = 0;
+    for (size_t i = 0; i < sizeof notes / sizeof notes[0]; i++) {
+        if (notes[i].applies && seen++ == index) {
+            snprintf(text, size, "%s%s%s", notes[i].before, facts->file_system, notes[i].after);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void close_target(struct target *target)
+{
+    struct posix_target *posix = self(target);
+    for (size_t i = 0; i < TARGET_PLACES; i++) {
+        if (posix->places[i].parent >= 0) {
+            close(posix->places[i].parent);
+        }
+    }
+    posix_io_close(posix->io);
+    memory_release(posix);
+}
 
 static const struct target_ops posix_target_ops = {
     .reserve = reserve,
@@ -507,6 +562,10 @@ static const struct target_ops posix_target_ops = {
     .server_copy = server_copy,
     .free_space = free_space,
     .clean_up = clean_up,
+    .remove_leftovers = remove_leftovers,
+    .describe = describe,
+    .note = note,
+    .close = close_target,
 };
 
 static void name_file_system(int fd, char name[32])
@@ -551,8 +610,8 @@ static bool open_places(struct posix_target *posix, const struct posix_options *
         if (work->parent < 0 || fstat(work->parent, &status[i]) < 0) {
             return error_set_errno(error, errno, "cannot use the directory '%s'", work->path);
         }
-        name_file_system(work->parent, posix->facts.file_system[i]);
     }
+    name_file_system(posix->places[TARGET_FIRST].parent, posix->facts.file_system);
     struct workplace *second = &posix->places[TARGET_SECOND];
     bool same_device = status[TARGET_FIRST].st_dev == status[TARGET_SECOND].st_dev;
     posix->target.facts.second_place = second->path != NULL && !same_device;
@@ -612,13 +671,14 @@ bool posix_target_open(struct target **target, const struct posix_options *optio
     }
     posix->target.ops = &posix_target_ops;
     posix->interrupt = options->interrupt;
+    posix->second_directory = options->second_directory;
     posix->copy = (struct copy){.from = -1, .to = -1};
     workname_make(posix->directory_name);
     bool ok = open_places(posix, options, error) &&
               posix_io_open(&posix->io, options->interrupt, error) &&
               probe(posix, options->direct, error);
     if (!ok) {
-        posix_target_close(&posix->target);
+        close_target(&posix->target);
         return false;
     }
     posix->target.facts = (struct target_facts){
@@ -633,24 +693,4 @@ bool posix_target_open(struct target **target, const struct posix_options *optio
     };
     *target = &posix->target;
     return true;
-}
-
-const struct posix_facts *posix_target_facts(const struct target *target)
-{
-    return &((const struct posix_target *)target)->facts;
-}
-
-void posix_target_close(struct target *target)
-{
-    if (target == NULL) {
-        return;
-    }
-    struct posix_target *posix = self(target);
-    for (size_t i = 0; i < TARGET_PLACES; i++) {
-        if (posix->places[i].parent >= 0) {
-            close(posix->places[i].parent);
-        }
-    }
-    posix_io_close(posix->io);
-    memory_release(posix);
 }

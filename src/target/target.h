@@ -1,13 +1,14 @@
 /*
- * target.h - what a workload runs against: an AFP server, later a mounted directory.
+ * target.h - what a workload runs against: an AFP server or a mounted directory.
  *
  * A target submits and completes single reads and writes, and does the untimed work around them:
  * its own working directory, files in it, flush, server-side copy, free space. Windows, batches and
  * the copy loop are workload/flow's; the clock is workload/measure's.
  *
  * A target remembers every directory, file and open handle that it made, so that clean-up after any
- * failure is one call. Files are named by place and name; `struct target_file` is owned by the
- * target and ends with target_close_file(). One thread per target.
+ * failure is one call. Only what opens a target knows of which kind it is. Files are named by place
+ * and name; `struct target_file` is owned by the target and ends with target_close_file(). One
+ * thread per target.
  */
 #ifndef AFPBENCH_TARGET_TARGET_H
 #define AFPBENCH_TARGET_TARGET_H
@@ -58,6 +59,9 @@ struct target_facts {
     bool second_place;        /* TARGET_SECOND is not the same volume as TARGET_FIRST */
     uint32_t alignment;       /* that buffers, offsets and full chunks must have; 1: none */
 };
+
+/* Called for each leftover directory: removed, or kept with the reason. */
+typedef void leftover_report(void *context, const char *name, bool removed, const char *reason);
 
 /* For clean_up(): no deadline; and how long after a failure it is. */
 #define TARGET_PATIENT  UINT64_MAX
@@ -115,6 +119,22 @@ struct target_ops {
      * (and a little for each when that has passed); TARGET_PATIENT: as long as ever. False names
      * what stays. */
     bool (*clean_up)(struct target *target, uint64_t deadline_ns, struct error *error);
+    /* Whether clean_up() will have to wait for an answer; NULL: never. */
+    bool (*busy)(const struct target *target);
+    /* Removes the working directories that killed runs left in the target's places, and only those:
+     * names of our form (workname.h), and not those of a process that still runs on this host. What
+     * cannot be removed is reported and left. */
+    bool (*remove_leftovers)(struct target *target, leftover_report *report, void *context,
+                             struct error *error);
+
+    /* Fills what the record says of the server, or of the file system. */
+    void (*describe)(const struct target *target, struct conditions *conditions);
+    /* What a reader of the figures must know besides. Called by index from 0 until it returns
+     * false; NULL: nothing. */
+    bool (*note)(const struct target *target, size_t index, char *text, size_t size);
+
+    /* After clean_up. */
+    void (*close)(struct target *target);
 };
 
 struct target {

@@ -19,7 +19,4 @@ void workname_make(char name[WORKNAME_LENGTH]);
  * run still goes on, or was on another host. */
 bool workname_is_ours(const char *name, const char **reason);
 
-/* Called for each leftover directory: removed, or kept with the reason. */
-typedef void leftover_report(void *context, const char *name, bool removed, const char *reason);
-
 #endif

@@ -239,7 +239,9 @@ static void tell_notes(struct program *program)
 {
     char text[160];
     bool warm = false;
-    for (size_t i = 0; speedtest_sessions_note(&program->sessions, i, text, sizeof text); i++) {
+    const struct target *target = program->sessions.targets[0];
+    for (size_t i = 0; target->ops->note != NULL && target->ops->note(target, i, text, sizeof text);
+         i++) {
         on_note(program, text);
     }
     for (size_t i = 0; i < program->result.case_count; i++) {
@@ -305,10 +307,7 @@ static int clean(struct program *program)
     bool all_removed = true;
     struct error error;
     struct target *target = program->sessions.targets[0];
-    bool ok = program->settings.posix
-                  ? posix_target_remove_leftovers(target, report_leftover, &all_removed, &error)
-                  : afp_target_remove_leftovers(target, report_leftover, &all_removed, &error);
-    if (!ok) {
+    if (!target->ops->remove_leftovers(target, report_leftover, &all_removed, &error)) {
         return report(program, &error, EXIT_TEST_FAILED);
     }
     return all_removed ? EXIT_DONE : EXIT_TEST_FAILED;
@@ -378,7 +377,9 @@ static int test_server(struct program *program, const struct afp_client_config *
     memory_wipe(settings->password, sizeof settings->password);
     memory_wipe(settings->volume_password, sizeof settings->volume_password);
     if (ok) {
-        speedtest_sessions_describe(&program->sessions, settings, &program->result.conditions);
+        const struct target *target = program->sessions.targets[0];
+        target->ops->describe(target, &program->result.conditions);
+        program->result.conditions.reference_store = settings->refserver_store;
         ok = settings->json_path == NULL ||
              json_report_begin(&program->json, &program->result, &error);
     }

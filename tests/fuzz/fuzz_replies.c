@@ -170,14 +170,15 @@ static void use_target(struct afp_client *client)
     bool ok = afp_target_open(&target, client, "one", "two", NULL, &error);
     fuzz_require_error(ok, &error);
     if (!ok) {
+        afp_client_close(client);
         return;
     }
     fuzz_require_error(use_files(target, &error), &error);
     error = (struct error){0};
     fuzz_require_error(target->ops->clean_up(target, false, &error), &error);
     error = (struct error){0};
-    fuzz_require_error(afp_target_remove_leftovers(target, report, NULL, &error), &error);
-    afp_target_close(target);
+    fuzz_require_error(target->ops->remove_leftovers(target, report, NULL, &error), &error);
+    target->ops->close(target);
 }
 
 void fuzz_one(const uint8_t *bytes, size_t size)
@@ -200,7 +201,6 @@ void fuzz_one(const uint8_t *bytes, size_t size)
     fuzz_require_error(ok, &error);
     if (ok) {
         use_target(client);
-        afp_client_close(client);
     }
     fuzz_stream_end();
 }

@@ -1,5 +1,7 @@
 #include "posix_fixture.h"
 
+#include "target/workname.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -19,7 +21,17 @@ void posix_open(struct posix_fixture *fixture, bool direct)
     struct error error;
     must(posix_target_open(&fixture->target, &options, &error));
     fixture->ops = fixture->target->ops;
-    fixture->facts = posix_target_facts(fixture->target);
+    fixture->ops->describe(fixture->target, &fixture->conditions);
+}
+
+bool posix_notes(const struct posix_fixture *fixture, const char *text)
+{
+    char line[160];
+    bool found = false;
+    for (size_t i = 0; fixture->ops->note(fixture->target, i, line, sizeof line); i++) {
+        found = found || strstr(line, text) != NULL;
+    }
+    return found;
 }
 
 void posix_begin(struct posix_fixture *fixture, const char *second_parent, bool direct)
@@ -36,7 +48,7 @@ void posix_end(struct posix_fixture *fixture)
 {
     struct error error;
     must(fixture->ops->clean_up(fixture->target, clock_now_ns() + TARGET_HURRY_NS, &error));
-    posix_target_close(fixture->target);
+    fixture->ops->close(fixture->target);
     assert_string_equal(tree(fixture->first), "");
     umount2(fixture->first, MNT_DETACH); /* where something is mounted */
     scratch_remove(fixture->first);

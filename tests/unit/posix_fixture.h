@@ -16,13 +16,15 @@ struct posix_fixture {
     struct interrupt interrupt;
     struct target *target;
     const struct target_ops *ops;
-    const struct posix_facts *facts;
+    struct conditions conditions; /* as the target describes them */
 };
 
 /* Makes the directories and opens the target; `second_parent` NULL: no second directory. */
 void posix_begin(struct posix_fixture *fixture, const char *second_parent, bool direct);
 /* The target alone, where the directories are there. */
 void posix_open(struct posix_fixture *fixture, bool direct);
+/* Whether one of the target's notes holds the text. */
+bool posix_notes(const struct posix_fixture *fixture, const char *text);
 /* Cleans up, expects both directories to be empty, and removes them. */
 void posix_end(struct posix_fixture *fixture);
 void posix_interrupt(struct posix_fixture *fixture);

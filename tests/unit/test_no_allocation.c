@@ -226,8 +226,7 @@ static void over_afp(enum afp_version version)
     watch_all(targets, 1);
     watch_all(targets, SESSIONS);
     for (size_t i = 0; i < SESSIONS; i++) {
-        afp_target_close(targets[i]);
-        afp_client_close(clients[i]);
+        targets[i]->ops->close(targets[i]);
     }
     server_stop(server);
     pthread_join(thread, &served);

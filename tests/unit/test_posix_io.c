@@ -177,8 +177,8 @@ static void every_size_and_depth(bool direct)
 {
     struct posix_fixture fixture;
     posix_begin(&fixture, NULL, direct);
-    if (direct && !fixture.facts->direct) {
-        print_message("# without O_DIRECT: %s refuses it\n", fixture.facts->file_system[0]);
+    if (direct && !fixture.conditions.direct) {
+        print_message("# without O_DIRECT: %s refuses it\n", fixture.conditions.file_system);
     }
     for (size_t s = 0; s < COUNT(sizes); s++) {
         for (size_t p = 0; p < COUNT(passes); p++) {
@@ -214,8 +214,8 @@ static void direct_tails(void **state)
     (void)state;
     undisturbed();
     posix_begin(&fixture, NULL, true);
-    if (!fixture.facts->direct) {
-        print_message("# skipped: %s refuses O_DIRECT\n", fixture.facts->file_system[0]);
+    if (!fixture.conditions.direct) {
+        print_message("# skipped: %s refuses O_DIRECT\n", fixture.conditions.file_system);
         posix_end(&fixture);
         skip();
     }
@@ -305,7 +305,7 @@ static void one_at_a_time_needs_no_ring(void **state)
     three_passes(&fixture, MIB_BYTES, &eight);
     assert_int_equal(ring_calls, 4 * 256);
     assert_int_equal(calls, 0);
-    assert_false(fixture.facts->ring_refused);
+    assert_false(posix_notes(&fixture, "no io_uring"));
     /* the same as before the deeper test: a sweep's sizes may come in any order */
     ring_calls = 0;
     three_passes(&fixture, MIB_BYTES, &one);
@@ -325,7 +325,7 @@ static void without_a_ring_one_after_the_other(void **state)
         three_passes(&fixture, MIB_BYTES + 4097, &passes[p]);
     }
     assert_int_equal(ring_calls, 0);
-    assert_true(fixture.facts->ring_refused);
+    assert_true(posix_notes(&fixture, "no io_uring"));
     posix_end(&fixture);
 }
 

@@ -3,6 +3,7 @@
 #include "posix_fixture.h"
 
 #include "base/clock.h"
+#include "target/workname.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -335,7 +336,7 @@ static void one_directory_under_two_names(void **state)
     struct posix_fixture fixture;
     (void)state;
     posix_begin(&fixture, NULL, false);
-    posix_target_close(fixture.target);
+    fixture.ops->close(fixture.target);
     snprintf(fixture.second, sizeof fixture.second, "%.100s/.", fixture.first);
     posix_open(&fixture, false);
     assert_true(fixture.target->facts.server_copy);
@@ -382,10 +383,10 @@ static void free_space_is_the_file_system_s(void **state)
     assert_true(posix_begin_mounted(&fixture, "ramfs", NULL));
     must(fixture.ops->free_space(fixture.target, TARGET_FIRST, &bytes, &exact, &error));
     assert_false(exact);
-    posix_target_close(fixture.target);
+    fixture.ops->close(fixture.target);
     posix_open(&fixture, true);
-    assert_true(fixture.facts->direct_refused);
-    assert_false(fixture.facts->direct);
+    assert_true(posix_notes(&fixture, "takes no O_DIRECT"));
+    assert_false(fixture.conditions.direct);
     assert_int_equal(fixture.target->facts.alignment, 1);
     posix_end(&fixture);
 }
@@ -403,10 +404,10 @@ static enum cache_state cooled(const char *parent, bool direct, bool *memory)
     }
     posix_begin(&fixture, NULL, direct);
     unsetenv("TMPDIR");
-    *memory = strcmp(fixture.facts->file_system[0], "tmpfs") == 0;
+    *memory = strcmp(fixture.conditions.file_system, "tmpfs") == 0;
     struct target_file *file = own_file(&fixture, "a", data, sizeof data);
     must(fixture.ops->cool(fixture.target, file, &state, &error));
-    if (direct && fixture.facts->direct_refused) {
+    if (direct && posix_notes(&fixture, "takes no O_DIRECT")) {
         state = CACHE_BYPASSED;
     }
     posix_end(&fixture);
@@ -480,7 +481,6 @@ static void unusable_directories(void **state)
         check(!posix_target_open(&target, &options, &error), "row %zu", i);
         check_error(&error, ERROR_SYSTEM, rows[i].message);
     }
-    posix_target_close(NULL);
 }
 
 /* ---- Names, and leftovers ---- */
@@ -649,7 +649,7 @@ static void leftovers_go_and_others_stay(void **state)
     for (size_t i = 0; i < COUNT(others); i++) {
         mkdir(path_in(fixture.first, others[i]), 0700);
     }
-    must(posix_target_remove_leftovers(fixture.target, note_leftover, &told, &error));
+    must(fixture.ops->remove_leftovers(fixture.target, note_leftover, &told, &error));
     expect_told(&told, "removed", names[0]);
     expect_told(&told, "removed", names[1]);
     expect_told(&told, "kept", names[2]);

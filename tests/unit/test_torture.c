@@ -157,9 +157,10 @@ static void run_client(struct fixture *fixture, struct outcome *outcome)
     outcome->done = afp_target_open(&target, client, "one", "two", NULL, &outcome->error);
     if (outcome->done) {
         run_all(target, client, &fixture->interrupt, outcome);
-        afp_target_close(target);
+        target->ops->close(target);
+    } else {
+        afp_client_close(client);
     }
-    afp_client_close(client);
 }
 
 /* ---- What must hold ---- */
