@@ -5,17 +5,8 @@
 #include "report/figures.h"
 #include "result/tests.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
-
-static bool written(FILE *out, struct error *error)
-{
-    if (fflush(out) == 0 && !ferror(out)) {
-        return true;
-    }
-    return error_set_errno(error, errno, "cannot write the results");
-}
 
 static double mib(double bytes)
 {
@@ -35,7 +26,7 @@ static bool on_begin(void *context, const struct result_case *result_case, struc
         fputs(CSV_RUN_HEADER "\n", csv->out);
         csv->header_written = true;
     }
-    return written(csv->out, error);
+    return report_written(csv->out, error);
 }
 
 static bool on_sample(void *context, const struct result_case *result_case,
@@ -48,7 +39,7 @@ static bool on_sample(void *context, const struct result_case *result_case,
     fprintf(csv->out, "%s,%" PRIu32 ",%.3f,%" PRIu64 ",%.2f\n", result_case->test.name,
             sample->number, mib((double)sample->size_bytes), whole_us((double)sample->duration_ns),
             rate_mib((double)sample->size_bytes, (double)sample->duration_ns));
-    return written(csv->out, error);
+    return report_written(csv->out, error);
 }
 
 static bool on_end(void *context, const struct result *result,
@@ -77,7 +68,7 @@ static bool on_end(void *context, const struct result *result,
         }
         fputc('\n', csv->out);
     }
-    return written(csv->out, error);
+    return report_written(csv->out, error);
 }
 
 /* Here min and max are of the throughput. */
@@ -122,7 +113,7 @@ static bool on_finish(void *context, const struct result *result, struct error *
 {
     struct csv_report *csv = context;
     if (!result->sweep) {
-        return written(csv->out, error);
+        return report_written(csv->out, error);
     }
     for (size_t i = 0; i < known_test_count; i++) {
         const char *name = known_tests[i].name;
@@ -131,7 +122,7 @@ static bool on_finish(void *context, const struct result *result, struct error *
         }
     }
     write_tcp_block(csv->out, result);
-    return written(csv->out, error);
+    return report_written(csv->out, error);
 }
 
 struct observer csv_observer(struct csv_report *csv)

@@ -2,10 +2,17 @@
 
 #include "base/units.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool report_written(FILE *out, struct error *error)
+{
+    return (fflush(out) == 0 && !ferror(out)) ||
+           error_set_errno(error, errno, "cannot write the results");
+}
 
 double rate_mib(double bytes, double duration_ns)
 {

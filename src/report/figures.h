@@ -1,11 +1,16 @@
 /*
  * figures.h - what the text and CSV reports both print: rates, sizes, and TCP's values at the
- * beginning and end of everything. Pure.
+ * beginning and end of everything. Pure, but for report_written().
  */
 #ifndef AFPBENCH_REPORT_FIGURES_H
 #define AFPBENCH_REPORT_FIGURES_H
 
 #include "result/result.h"
+
+#include <stdio.h>
+
+/* Flushes; false if not all that was printed could be written. */
+bool report_written(FILE *out, struct error *error);
 
 /* MiB/s; 0 for a duration of 0. */
 double rate_mib(double bytes, double duration_ns);

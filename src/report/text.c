@@ -2,18 +2,10 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "report/figures.h"
 #include "report/text_statistics.h"
 
-#include <errno.h>
 #include <inttypes.h>
-
-static bool written(FILE *out, struct error *error)
-{
-    if (fflush(out) == 0 && !ferror(out)) {
-        return true;
-    }
-    return error_set_errno(error, errno, "cannot write the results");
-}
 
 static bool on_begin(void *context, const struct result_case *result_case, struct error *error)
 {
@@ -22,7 +14,7 @@ static bool on_begin(void *context, const struct result_case *result_case, struc
     fprintf(text->out, "%s quantum %" PRIu32 ", size %" PRIu64 "%s\n", test->name,
             test->chunk_bytes, test->size_bytes, test->sparse ? " sparse file" : "");
     fputs("run\t microsec\t  KB/s\n", text->out);
-    return written(text->out, error);
+    return report_written(text->out, error);
 }
 
 static bool on_sample(void *context, const struct result_case *result_case,
@@ -37,7 +29,7 @@ static bool on_sample(void *context, const struct result_case *result_case,
     uint64_t microseconds = (sample->duration_ns + NS_PER_US / 2) / NS_PER_US;
     fprintf(text->out, "%" PRIu32 "\t%9" PRIu64 "\t%9s\n", sample->number, microseconds,
             rate_kib_text(sample->size_bytes, sample->duration_ns, rate));
-    return written(text->out, error);
+    return report_written(text->out, error);
 }
 
 static bool on_end(void *context, const struct result *result,
@@ -48,7 +40,7 @@ static bool on_end(void *context, const struct result *result,
     if (text->statistics) {
         text_statistics_block(text->out, result_case);
     }
-    return written(text->out, error);
+    return report_written(text->out, error);
 }
 
 static bool on_finish(void *context, const struct result *result, struct error *error)
@@ -57,7 +49,7 @@ static bool on_finish(void *context, const struct result *result, struct error *
     if (text->statistics) {
         text_statistics_tables(text->out, result);
     }
-    return written(text->out, error);
+    return report_written(text->out, error);
 }
 
 struct observer text_observer(struct text_report *text)

@@ -87,43 +87,33 @@ bool observers_begin(const struct observers *observers, const struct result_case
     return ok;
 }
 
-/* What is told of a run, where the observer wants it. */
-static bool tell(bool (*function)(void *, const struct result_case *, const struct sample *,
-                                  struct error *),
-                 const struct observer *observer, const struct result_case *result_case,
-                 const struct sample *sample, struct error *error)
+typedef bool run_listener(void *context, const struct result_case *result_case,
+                          const struct sample *sample, struct error *error);
+
+/* Before and after a run the same is told, to another function. */
+static bool tell_run(const struct observers *observers, bool after,
+                     const struct result_case *result_case, const struct sample *sample,
+                     struct error *error)
 {
-    return function == NULL || function(observer->context, result_case, sample, error);
+    bool ok = true;
+    for (size_t i = 0; ok && i < observers->count; i++) {
+        const struct observer *observer = &observers->list[i];
+        run_listener *listener = after ? observer->on_sample : observer->on_run_begin;
+        ok = listener == NULL || listener(observer->context, result_case, sample, error);
+    }
+    return ok;
 }
 
 bool observers_run_begin(const struct observers *observers, const struct result_case *result_case,
                          const struct sample *sample, struct error *error)
 {
-    bool ok = true;
-    for (size_t i = 0; ok && i < observers->count; i++) {
-        ok = tell(observers->list[i].on_run_begin, &observers->list[i], result_case, sample, error);
-    }
-    return ok;
-}
-
-bool observers_run_end(const struct observers *observers, const struct result_case *result_case,
-                       const struct sample *sample, struct error *error)
-{
-    bool ok = true;
-    for (size_t i = 0; ok && i < observers->count; i++) {
-        ok = tell(observers->list[i].on_run_end, &observers->list[i], result_case, sample, error);
-    }
-    return ok;
+    return tell_run(observers, false, result_case, sample, error);
 }
 
 bool observers_sample(const struct observers *observers, const struct result_case *result_case,
                       const struct sample *sample, struct error *error)
 {
-    bool ok = true;
-    for (size_t i = 0; ok && i < observers->count; i++) {
-        ok = tell(observers->list[i].on_sample, &observers->list[i], result_case, sample, error);
-    }
-    return ok;
+    return tell_run(observers, true, result_case, sample, error);
 }
 
 bool observers_end(const struct observers *observers, const struct result *result,

@@ -185,10 +185,11 @@ double result_rate(double bytes, double duration_ns);
 /* Fills the case's summary from its samples and service times, once, before on_end. */
 bool result_summarize(struct result_case *result_case, struct error *error);
 
-/* Told in this order: begin, then progress, run_begin, run_end and sample for each run, then end,
- * for each case; finish at last. Notes come at any time. Any function may be NULL. Those that write
- * return false when they cannot, which ends the run; end and finish reach all observers all the
- * same, so that a full disk under one report does not cost the other. */
+/* Told in this order: begin, then progress, run_begin and sample for each run, then end, for each
+ * case; finish at last; the observer that was added first before the others. Notes come at any
+ * time. Any function may be NULL. Those that write return false when they cannot, which ends the
+ * run; end and finish reach all observers all the same, so that a full disk under one report does
+ * not cost the other. */
 struct observer {
     bool (*on_begin)(void *context, const struct result_case *result_case, struct error *error);
     /* Close around the timed section, outside it: everything is prepared, nothing is undone yet, no
@@ -196,8 +197,6 @@ struct observer {
      * and size_bytes are known before the run. */
     bool (*on_run_begin)(void *context, const struct result_case *result_case,
                          const struct sample *sample, struct error *error);
-    bool (*on_run_end)(void *context, const struct result_case *result_case,
-                       const struct sample *sample, struct error *error);
     bool (*on_sample)(void *context, const struct result_case *result_case,
                       const struct sample *sample, struct error *error);
     /* After the last run, or after the failure that is noted in the case. */
@@ -224,8 +223,6 @@ bool observers_begin(const struct observers *observers, const struct result_case
                      struct error *error);
 bool observers_run_begin(const struct observers *observers, const struct result_case *result_case,
                          const struct sample *sample, struct error *error);
-bool observers_run_end(const struct observers *observers, const struct result_case *result_case,
-                       const struct sample *sample, struct error *error);
 bool observers_sample(const struct observers *observers, const struct result_case *result_case,
                       const struct sample *sample, struct error *error);
 bool observers_end(const struct observers *observers, const struct result *result,

@@ -110,14 +110,14 @@ static bool on_run_begin(void *context, const struct result_case *result_case,
     return mark(context, true, result_case, sample, error);
 }
 
-static bool on_run_end(void *context, const struct result_case *result_case,
-                       const struct sample *sample, struct error *error)
+static bool on_sample(void *context, const struct result_case *result_case,
+                      const struct sample *sample, struct error *error)
 {
     return mark(context, false, result_case, sample, error);
 }
 
 struct observer mark_observer(struct mark_observer *observer)
 {
-    return (struct observer){
-        .on_run_begin = on_run_begin, .on_run_end = on_run_end, .context = observer};
+    return (
+        struct observer){.on_run_begin = on_run_begin, .on_sample = on_sample, .context = observer};
 }

@@ -82,7 +82,8 @@ static void on_progress(void *context, const struct result_case *result_case, ui
                   (unsigned)(warmup ? test->warmups : test->iterations));
 }
 
-/* The terminal's line goes first, so that it is gone before a report prints. */
+/* Who waits for the marks hears of a run at once; then the terminal's line, so that it is gone
+ * before a report prints. */
 static void add_observers(struct program *program)
 {
     const struct speedtest_settings *settings = &program->settings;
@@ -92,6 +93,13 @@ static void add_observers(struct program *program)
                               .on_note = on_note,
                               .on_progress = on_progress,
                               .context = program};
+    program->marks = (struct mark_observer){.fd = (int)settings->mark_fd,
+                                            .sessions = &program->sessions,
+                                            .timeout_ns = settings->timeout_s * NS_PER_S};
+    struct observer marks = mark_observer(&program->marks);
+    if (settings->mark) {
+        observers_add(&program->observers, &marks);
+    }
     observers_add(&program->observers, &screen);
     program->text =
         (struct text_report){.out = stdout,
@@ -101,18 +109,11 @@ static void add_observers(struct program *program)
     struct observer report =
         settings->csv ? csv_observer(&program->csv) : text_observer(&program->text);
     struct observer json = json_observer(&program->json);
-    program->marks = (struct mark_observer){.fd = (int)settings->mark_fd,
-                                            .sessions = &program->sessions,
-                                            .timeout_ns = settings->timeout_s * NS_PER_S};
-    struct observer marks = mark_observer(&program->marks);
     if (!json_only) {
         observers_add(&program->observers, &report);
     }
     if (settings->json_path != NULL) {
         observers_add(&program->observers, &json);
-    }
-    if (settings->mark) {
-        observers_add(&program->observers, &marks);
     }
 }
 

@@ -169,8 +169,7 @@ static bool run_once(struct measurement *measurement, uint32_t run, struct error
     gather(measurement->workers, measurement->count, result_case, &sample);
     struct sample *kept = &result_case->samples[result_case->sample_count++];
     *kept = sample;
-    return observers_run_end(measurement->observers, result_case, kept, error) &&
-           observers_sample(measurement->observers, result_case, kept, error) &&
+    return observers_sample(measurement->observers, result_case, kept, error) &&
            crew_step(measurement->crew, restore_step, error);
 }
 

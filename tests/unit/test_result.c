@@ -92,14 +92,6 @@ static bool on_run_begin(void *context, const struct result_case *result_case,
     return hear(context, "run begins", error);
 }
 
-static bool on_run_end(void *context, const struct result_case *result_case,
-                       const struct sample *sample, struct error *error)
-{
-    (void)result_case;
-    (void)sample;
-    return hear(context, "run ends", error);
-}
-
 static bool on_sample(void *context, const struct result_case *result_case,
                       const struct sample *sample, struct error *error)
 {
@@ -138,7 +130,7 @@ static void on_progress(void *context, const struct result_case *result_case, ui
 
 static struct observer named(char *name)
 {
-    return (struct observer){on_begin,  on_run_begin, on_run_end,  on_sample, on_end,
+    return (struct observer){on_begin,  on_run_begin, on_sample,   on_end,
                              on_finish, on_note,      on_progress, name};
 }
 
@@ -166,13 +158,12 @@ static void all_are_told_in_turn(void **state)
     observers_progress(&observers, NULL, 1, true);
     observers_progress(&observers, NULL, 2, false);
     assert_true(observers_run_begin(&observers, NULL, NULL, &error));
-    assert_true(observers_run_end(&observers, NULL, NULL, &error));
     assert_true(observers_sample(&observers, NULL, NULL, &error));
     observers_note(&observers, "note");
     assert_true(observers_end(&observers, NULL, NULL, &error));
     assert_true(observers_finish(&observers, NULL, &error));
     assert_string_equal(heard, "a:begin b:begin a:warm-up b:warm-up a:run2 b:run2 "
-                               "a:run begins b:run begins a:run ends b:run ends a:sample "
+                               "a:run begins b:run begins a:sample "
                                "b:sample a:note b:note a:end b:end a:finish b:finish ");
 }
 
@@ -184,8 +175,8 @@ static void the_first_failure_is_told(void **state)
     static const struct {
         const char *refusal, *heard;
     } rows[] = {
-        {"begin", "a:begin "},   {"run begins", "a:run begins "}, {"run ends", "a:run ends "},
-        {"sample", "a:sample "}, {"end", "a:end b:end "},         {"finish", "a:finish b:finish "},
+        {"begin", "a:begin "},   {"run begins", "a:run begins "},  {"sample", "a:sample "},
+        {"end", "a:end b:end "}, {"finish", "a:finish b:finish "},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct observers observers;
@@ -195,9 +186,8 @@ static void the_first_failure_is_told(void **state)
         refusal = rows[i].refusal;
         bool ok = i == 0   ? observers_begin(&observers, NULL, &error)
                   : i == 1 ? observers_run_begin(&observers, NULL, NULL, &error)
-                  : i == 2 ? observers_run_end(&observers, NULL, NULL, &error)
-                  : i == 3 ? observers_sample(&observers, NULL, NULL, &error)
-                  : i == 4 ? observers_end(&observers, NULL, NULL, &error)
+                  : i == 2 ? observers_sample(&observers, NULL, NULL, &error)
+                  : i == 3 ? observers_end(&observers, NULL, NULL, &error)
                            : observers_finish(&observers, NULL, &error);
         assert_false(ok);
         assert_string_equal(heard, rows[i].heard);
