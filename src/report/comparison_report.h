@@ -1,6 +1,6 @@
 /*
  * comparison_report.h - two stored results set against each other: one row for each test and size,
- * and the conditions that differ. design.md "Comparing", method.md "Statistics".
+ * and the conditions that differ (doc/method.md, "Comparing").
  *
  * The unit is a run; the ratio is that of the medians of the times, after ÷ before, above 1 is
  * slower; the test is Mann-Whitney's with Holm's correction over all rows. Stored sets were

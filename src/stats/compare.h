@@ -1,6 +1,5 @@
 /*
- * compare.h - is one set of runs faster than another? design.md "Comparing", method.md
- * "Statistics".
+ * compare.h - is one set of runs faster than another? (doc/method.md, "Comparing")
  *
  * The unit is a run. Paired: both configurations were measured in random order inside each pair, so
  * drift cancels; the median of the log-ratios says how much, Wilcoxon's signed-rank test whether.

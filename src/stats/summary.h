@@ -1,6 +1,6 @@
 /*
  * summary.h - what a set of samples says: mean, median, spread, percentiles, the interval of the
- * mean, and which samples stand out. method.md, "Statistics".
+ * mean, and which samples stand out (doc/method.md, "Statistics").
  *
  * Values are doubles of any unit (nanoseconds below 2^53 are exact). Nothing is dropped: outliers
  * are counted. The functions do not change their input; scratch memory is theirs.

@@ -4,7 +4,7 @@
  * A pool of incompressible bytes is made before any clock starts. The byte at offset o of a file is
  * pool[o mod P], P a prime (times the alignment that O_DIRECT asks for) that does not divide the
  * chunk, so that no two neighbouring chunks are equal; any chunk is one contiguous piece of memory.
- * The pool is read-only afterwards and may be shared by threads. doc: method.md, "Payload".
+ * The pool is read-only afterwards and may be shared by threads. doc/method.md, "Payload".
  */
 #ifndef AFPBENCH_WORKLOAD_PAYLOAD_H
 #define AFPBENCH_WORKLOAD_PAYLOAD_H

@@ -3,7 +3,7 @@
  *
  * Each test is one file, speed_<name>.c, with a `struct speed_test`, and one row in
  * result/test_rows.h. A test works on files "Source" and "Destination" in the target's working
- * directory. What is timed is in its timed() alone (tools.md, "What is timed"): Write with the
+ * directory. What is timed is in its timed() alone (doc/method.md, "What is timed"): Write with the
  * flush, Read and Copy the requests, ServerCopy the one command; never opening, creating, filling,
  * deleting.
  */

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Each failure that tools.md names, with its exit code and its one line on stderr."""
+"""Each failure of a connection, a server or a command line, with its exit code and its one line on stderr."""
 
 import contextlib
 import os

@@ -20,7 +20,6 @@ PROGRAMS = {'afp_speedtest': SPEEDTEST, 'afp_refserver': REFSERVER,
             'afp_report': programs.BIN_DIR / 'afp_report',
             'afp_perftest': programs.BIN_DIR / 'afp_perftest'}
 
-# options of tools.md that this version has
 OPTIONS = {
     'afp_speedtest': '1 2 3 4 5 6 7 afp A a d e f F h i n p q r R s S t u v V w W y A sink timeout '
                      'password-file clean help version info refserver mark-fd',

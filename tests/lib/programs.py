@@ -176,7 +176,7 @@ class Test:
 
 
 def parse_tests(text):
-    """The tests of a text output; anything that tools.md does not say is an error."""
+    """The tests of a text output; anything that doc/formats.md does not say is an error."""
     tests = []
     if text and not text.endswith('\n'):
         raise AssertionError(f'last line is not ended: {text[-80:]!r}')

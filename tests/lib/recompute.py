@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Recomputes every figure of a result document from its raw samples.
 
-Written after doc/formats.md and the specification; it shares nothing with the programs. By hand:
+Written after doc/formats.md and doc/method.md; it shares nothing with the programs. By hand:
 `recompute.py RESULT.json` says nothing if all is right.
 """
 

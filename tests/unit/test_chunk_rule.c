@@ -1,5 +1,5 @@
-/* afp/client: the largest write that a server takes (doc/protocol.md 1.11, method.md), and the
- * tables of afp/afp. */
+/* afp/client: the largest write that a server takes (doc/protocol.md 1.11; doc/method.md,
+ * "Chunks"), and the tables of afp/afp. */
 #include "unit.h"
 
 #include "afp/client.h"

@@ -1,6 +1,6 @@
 /* stats/compare on made-up measurements: how often it raises a false alarm, and how often it finds
- * a difference that is there (method.md, "Statistics": 95 and 90 times in 100). Seeded, so each run
- * says the same. Slow: 2000 invocations without a difference, 51 cases of 20 pairs each. */
+ * a difference that is there (doc/method.md, "Comparing": 95 and 90 times in 100). Seeded, so each
+ * run says the same. Slow: 2000 invocations without a difference, 51 cases of 20 pairs each. */
 #include "unit.h"
 
 #include "stats/compare.h"

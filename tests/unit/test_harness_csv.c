@@ -99,7 +99,7 @@ static void sizes_that_did_not_finish_are_left_out(void **state)
     free(single);
 }
 
-/* Netatalk's tool prints the same layout; by hand from netatalk-tools.md 2.2. */
+/* Netatalk's tool prints the same layout; by hand. */
 static void merges_by_hand(void **state)
 {
     (void)state;

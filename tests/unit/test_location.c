@@ -1,4 +1,4 @@
-/* tools/location: where a server is, as people write it (tools.md, -h). */
+/* tools/location: where a server is, as people write it (-h). */
 #include "unit.h"
 
 #include "cli/location.h"

@@ -1,4 +1,5 @@
-/* workload/payload: the pool of bytes that are written and must come back (method.md, "Payload").
+/* workload/payload: the pool of bytes that are written and must come back (doc/method.md,
+ * "Payload").
  */
 #include "unit.h"
 

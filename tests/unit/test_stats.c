@@ -1,4 +1,4 @@
-/* stats/summary and stats/random: every figure worked out by hand (method.md, "Statistics"). */
+/* stats/summary and stats/random: every figure worked out by hand (doc/method.md, "Statistics"). */
 #include "unit.h"
 
 #include "stats/random.h"

@@ -1,4 +1,4 @@
-/* report/text: the exact bytes of the output (tools.md, "Text output"; doc/formats.md). */
+/* report/text: the exact bytes of the output (doc/formats.md, "Text"). */
 #include "unit.h"
 
 #include "base/clock.h"
@@ -365,7 +365,7 @@ static void what_is_said_of_caches(void **state)
 
 /* ---- The tables ---- */
 
-/* The tables of netatalk-tools.md 2.1, item 7, with its numbers; Read before Write whatever the
+/* Netatalk's tables, with the numbers of its own example; Read before Write whatever the
  * order they ran in; Min and Max are of the rate. */
 static const char size_tables[] =
     "╔══════════════════════════════════════════════════════════════════════════════════════╗\n"
