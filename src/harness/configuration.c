@@ -458,6 +458,7 @@ bool harness_configuration_run(const struct harness_configuration *job,
             *status = exit_of_tool(harness.tool_code);
         }
         read_lateness(&harness);
+        harness_figures(result);
         struct error later;
         ok = write_files(&harness, ok ? error : &later) && ok;
     }

@@ -173,9 +173,9 @@ static void add_measured(struct harness_figures *figures, const struct harness_r
     harness_traffic_add(&figures->traffic, &run->traffic);
 }
 
-void harness_figures(const struct harness_result *result, const struct harness_case *harness_case,
-                     struct harness_figures *figures)
+static void case_figures(const struct harness_result *result, struct harness_case *harness_case)
 {
+    struct harness_figures *figures = &harness_case->figures;
     *figures = (struct harness_figures){.runs = 0};
     for (size_t i = 0; i < harness_case->count; i++) {
         if (!harness_case->runs[i].warmup) {
@@ -198,6 +198,15 @@ void harness_figures(const struct harness_result *result, const struct harness_c
     waiting_figures(figures);
     double most = capacity(result, figures->segment_bytes);
     figures->share = most > 0 && carries_any(harness_case->test) ? figures->goodput / most : -1;
+}
+
+void harness_figures(struct harness_result *result)
+{
+    for (size_t i = 0; i < result->size_count; i++) {
+        for (size_t k = 0; k < result->sizes[i].case_count; k++) {
+            case_figures(result, &result->sizes[i].cases[k]);
+        }
+    }
 }
 
 void harness_totals(const struct harness_result *result, struct harness_traffic *totals)

@@ -44,11 +44,33 @@ struct harness_run {
     struct harness_traffic traffic;
 };
 
+/* The measured runs of a test on one size, together. */
+struct harness_figures {
+    size_t runs;
+    uint64_t bytes, requests[REQUEST_KINDS], all_requests, runts;
+    double mean_ns, bound_ns; /* of a run */
+    struct harness_traffic traffic;
+    uint32_t segment_bytes; /* MSS; what the MTU takes where no connection was seen */
+    /* Ways that carry the data. */
+    bool carries[LINK_WAYS];
+    bool kinds_known;
+    double short_per_request; /* short segments on these ways; −1: unknown, or no request */
+    double fill; /* payload ÷ (data segments × MSS) on these ways; −1: no segment */
+    double data_packet_bytes; /* mean size of packets with data there, with the Ethernet header */
+    double packet_bytes;      /* mean size of all packets, both ways */
+    double ack_share;         /* pure ACKs of all packets, both ways; −1: unknown */
+    /* What the sending end's TCP waited for; both ends of a Copy. */
+    uint64_t busy_us, receive_window_us, send_buffer_us;
+    double goodput; /* bits per second */
+    double share;   /* goodput ÷ what the link can carry; −1 without a shape */
+};
+
 /* A test on one size. */
 struct harness_case {
     char test[MARK_TEST_LENGTH];
     struct harness_run *runs; /* warm-ups first */
     size_t count;
+    struct harness_figures figures; /* by harness_figures() */
 };
 
 /* One invocation of the test program. */

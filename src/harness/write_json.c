@@ -121,20 +121,19 @@ static json_t *run_json(struct json_builder *builder, const struct harness_resul
 static json_t *case_json(struct json_builder *builder, const struct harness_result *result,
                          const struct harness_case *harness_case)
 {
-    struct harness_figures figures;
-    harness_figures(result, harness_case, &figures);
+    const struct harness_figures *figures = &harness_case->figures;
     json_t *runs = json_array();
     for (size_t i = 0; i < harness_case->count; i++) {
         json_append(builder, runs, run_json(builder, result, &harness_case->runs[i]));
     }
     json_t *object = json_object();
     json_set(builder, object, "test", json_text(harness_case->test));
-    json_set(builder, object, "requests", json_count(figures.all_requests));
-    json_set(builder, object, "runt_requests", json_count(figures.runts));
-    json_set(builder, object, "goodput_bits_per_s", json_real_or_null(figures.goodput));
+    json_set(builder, object, "requests", json_count(figures->all_requests));
+    json_set(builder, object, "runt_requests", json_count(figures->runts));
+    json_set(builder, object, "goodput_bits_per_s", json_real_or_null(figures->goodput));
     json_set(builder, object, "link_share",
-             figures.share >= 0 ? json_real_or_null(figures.share) : json_null());
-    json_set(builder, object, "traffic", traffic_json(builder, &figures.traffic));
+             figures->share >= 0 ? json_real_or_null(figures->share) : json_null());
+    json_set(builder, object, "traffic", traffic_json(builder, &figures->traffic));
     json_set(builder, object, "runs", runs);
     return object;
 }

@@ -81,19 +81,14 @@ static void write_size(FILE *out, const struct harness_size *size)
             size->whole.segments_out[LAB_SERVER]);
 }
 
-static void write_test(FILE *out, const struct harness_result *result,
-                       const struct harness_size *size, const char *test)
+static void write_test(FILE *out, const struct harness_case *harness_case)
 {
-    const struct harness_case *harness_case = find_case(size, test);
-    struct harness_figures figures;
-    if (harness_case != NULL) {
-        harness_figures(result, harness_case, &figures);
-    }
     for (size_t i = 0; i < harness_column_count; i++) {
         char text[HARNESS_FIGURE_LENGTH];
         fprintf(out, ",%s",
-                harness_case == NULL ? ""
-                                     : harness_figure(&harness_columns[i], &figures, "", text));
+                harness_case == NULL
+                    ? ""
+                    : harness_figure(&harness_columns[i], &harness_case->figures, "", text));
     }
 }
 
@@ -107,7 +102,7 @@ void harness_write_net_csv(FILE *out, const struct harness_result *result)
         write_size(out, &result->sizes[i]);
         for (size_t test = 0; test < known_test_count; test++) {
             if (has_test(result, known_tests[test].name)) {
-                write_test(out, result, &result->sizes[i], known_tests[test].name);
+                write_test(out, find_case(&result->sizes[i], known_tests[test].name));
             }
         }
         fputc('\n', out);

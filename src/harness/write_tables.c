@@ -126,15 +126,16 @@ static void write_sizes(FILE *out, const struct harness_result *result)
     }
 }
 
-static void write_row(FILE *out, enum harness_table table, uint64_t size_bytes, const char *test,
-                      const struct harness_figures *figures)
+static void write_row(FILE *out, enum harness_table table, uint64_t size_bytes,
+                      const struct harness_case *harness_case)
 {
     char size[SIZE_TEXT_LENGTH];
     char text[HARNESS_FIGURE_LENGTH];
-    fprintf(out, "%10s %-10s", size_text(size_bytes, size), test);
+    fprintf(out, "%10s %-10s", size_text(size_bytes, size), harness_case->test);
     for (size_t i = 0; i < harness_column_count; i++) {
         if (harness_columns[i].table == table) {
-            fprintf(out, " %9s", harness_figure(&harness_columns[i], figures, "-", text));
+            fprintf(out, " %9s",
+                    harness_figure(&harness_columns[i], &harness_case->figures, "-", text));
         }
     }
     fputc('\n', out);
@@ -157,9 +158,7 @@ static void write_table(FILE *out, enum harness_table table, const struct harnes
     for (size_t i = 0; i < result->size_count; i++) {
         const struct harness_size *size = &result->sizes[i];
         for (size_t k = 0; size->complete && k < size->case_count; k++) {
-            struct harness_figures figures;
-            harness_figures(result, &size->cases[k], &figures);
-            write_row(out, table, size->size_bytes, size->cases[k].test, &figures);
+            write_row(out, table, size->size_bytes, &size->cases[k]);
         }
     }
 }

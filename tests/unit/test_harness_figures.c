@@ -94,7 +94,8 @@ static void figures_of_a_read(void **state)
     struct harness_result result;
     struct harness_figures figures;
     made_harness(&result);
-    harness_figures(&result, &result.sizes[0].cases[0], &figures);
+    harness_figures(&result);
+    figures = result.sizes[0].cases[0].figures;
     assert_int_equal(figures.runs, 2); /* the warm-up is not in them */
     assert_int_equal(figures.all_requests, 2);
     assert_int_equal(figures.bytes, 2 * MIB);
@@ -123,7 +124,8 @@ static void figures_of_a_write(void **state)
     struct harness_result result;
     struct harness_figures figures;
     made_harness(&result);
-    harness_figures(&result, &result.sizes[0].cases[1], &figures);
+    harness_figures(&result);
+    figures = result.sizes[0].cases[1].figures;
     assert_int_equal(figures.all_requests, 2);
     assert_int_equal(figures.requests[REQUEST_FLUSH], 1);
     check_near(figures.short_per_request, 1); /* two short segments, a write and a flush */
@@ -142,7 +144,8 @@ static void kinds_may_be_unknown(void **state)
     made_harness(&result);
     struct harness_run *run = &result.sizes[0].cases[1].runs[0];
     memset(run->traffic.ways[LINK_TO_SERVER].kinds, 0, sizeof run->traffic.ways[0].kinds);
-    harness_figures(&result, &result.sizes[0].cases[1], &figures);
+    harness_figures(&result);
+    figures = result.sizes[0].cases[1].figures;
     assert_false(figures.kinds_known);
     assert_true(figures.short_per_request < 0 && figures.ack_share < 0 && figures.fill < 0);
     harness_result_release(&result);
@@ -155,11 +158,13 @@ static void a_copy_goes_both_ways(void **state)
     struct harness_figures figures;
     made_harness(&result);
     strcpy(result.sizes[0].cases[1].test, "Copy");
-    harness_figures(&result, &result.sizes[0].cases[1], &figures);
+    harness_figures(&result);
+    figures = result.sizes[0].cases[1].figures;
     check_near(figures.short_per_request, 2);
     assert_int_equal(figures.busy_us, 20007);
     strcpy(result.sizes[0].cases[1].test, "ServerCopy");
-    harness_figures(&result, &result.sizes[0].cases[1], &figures);
+    harness_figures(&result);
+    figures = result.sizes[0].cases[1].figures;
     assert_true(figures.fill < 0 && figures.share < 0);
     assert_int_equal(figures.busy_us, 0);
     harness_result_release(&result);
@@ -258,7 +263,8 @@ static void no_shape_no_fault(void **state)
     result.sizes[0].cases[0].runs[1].duration_ns = 1;
     assert_int_equal(faults(&result, ""), 0);
     struct harness_figures figures;
-    harness_figures(&result, &result.sizes[0].cases[0], &figures);
+    harness_figures(&result);
+    figures = result.sizes[0].cases[0].figures;
     assert_true(figures.share < 0);
     harness_result_release(&result);
 }
