@@ -23,13 +23,14 @@
 #define LINK_SEED      1
 
 struct harness {
-    const struct harness_configuration *job;
+    const struct harness_setup *setup;
+    const struct harness_configuration *configuration;
     struct harness_result *result;
     struct lab lab;
     struct link link;
     struct server_under_test server;
     char *messages; /* of the test program, all sizes */
-    int tool_code;  /* with which it failed; 0: it did not, or by a signal */
+    int exit_code;  /* with which it failed; 0: it did not, or by a signal */
     /* The size at work. */
     struct harness_size *size;
     struct mark begun; /* `begin` while a run is under way */
@@ -38,42 +39,44 @@ struct harness {
 
 /* ---- What is asked for ---- */
 
-static uint32_t axis(const struct harness_configuration *job, enum harness_axis axis)
+static uint32_t axis(const struct harness_configuration *configuration, enum harness_axis axis)
 {
-    return (uint32_t)job->run->values[axis]->number;
+    return (uint32_t)configuration->values[axis]->number;
 }
 
-static void describe_request(const struct harness_configuration *job, struct harness_result *result)
+static void describe_request(const struct harness_setup *setup,
+                             const struct harness_configuration *configuration,
+                             struct harness_result *result)
 {
-    const struct harness_settings *settings = job->settings;
+    const struct harness_settings *settings = setup->settings;
     time_t now = time(NULL);
     struct tm utc;
     *result = (struct harness_result){
         .suite = settings->suite,
-        .rate = job->run->values[AXIS_RATE]->text,
-        .delay = job->run->values[AXIS_DELAY]->text,
+        .rate = configuration->values[AXIS_RATE]->text,
+        .delay = configuration->values[AXIS_DELAY]->text,
         .tests = settings->operations,
         .jitter = settings->jitter,
         .loss = settings->loss,
-        .quantum_asked_bytes = axis(job, AXIS_QUANTUM),
-        .read_ahead_asked = axis(job, AXIS_READ_AHEAD),
-        .outstanding = axis(job, AXIS_REQUESTS),
+        .quantum_asked_bytes = axis(configuration, AXIS_QUANTUM),
+        .read_ahead_asked = axis(configuration, AXIS_READ_AHEAD),
+        .outstanding = axis(configuration, AXIS_REQUESTS),
         .iterations = settings->iterations,
         .warmups = settings->warmups,
         .congestion_control = settings->congestion_control,
         .extra_flags = settings->extra_text,
-        .arguments = job->arguments,
-        .argument_count = job->argument_count,
-        .link = harness_link_config(settings, job->run),
+        .arguments = setup->arguments,
+        .argument_count = setup->argument_count,
+        .link = harness_link_config(settings, configuration),
         .backend_chosen = settings->link == NULL,
         .shaped = settings->shaped,
-        .server = job->server->name,
+        .server = setup->server->name,
         .server_chosen = settings->server == NULL,
-        .tool = job->tool,
+        .test_program = setup->test_program,
     };
     result->link.seed = LINK_SEED;
-    result->link.skip_delay = job->delay_skipped;
-    snprintf(result->name, sizeof result->name, "%s", job->run->name);
+    result->link.skip_delay = setup->delay_skipped;
+    snprintf(result->name, sizeof result->name, "%s", configuration->name);
     if (gmtime_r(&now, &utc) != NULL) {
         strftime(result->started, sizeof result->started, "%Y-%m-%dT%H:%M:%SZ", &utc);
     }
@@ -90,7 +93,7 @@ static bool make_link(struct harness *harness, struct error *error)
                                 .delay_ns = shape->delay_ns,
                                 .congestion_control = result->congestion_control};
     if (!lab_up(&harness->lab, &config, error) ||
-        !link_up(&harness->link, harness->job->settings->link, &result->link, &harness->lab,
+        !link_up(&harness->link, harness->setup->settings->link, &result->link, &harness->lab,
                  error) ||
         !lab_connect(&harness->lab, &config, error)) {
         return false;
@@ -107,7 +110,7 @@ static bool calibrate(struct harness *harness, struct error *error)
     struct harness_result *result = harness->result;
     struct error why;
     if (!calibration_measure(&result->calibration, &harness->lab, &harness->link,
-                             harness->job->interrupt->fd, error)) {
+                             harness->setup->interrupt->fd, error)) {
         return false;
     }
     result->calibrated = true;
@@ -119,7 +122,7 @@ static bool calibrate(struct harness *harness, struct error *error)
         *error = why;
         return error_prefix(error, "%s: the link is not what it should be", result->name);
     }
-    if (result->verdict == CALIBRATION_TOO_SLOW && harness->job->settings->strict) {
+    if (result->verdict == CALIBRATION_TOO_SLOW && harness->setup->settings->strict) {
         *error = why;
         return error_prefix(error, "%s: the machine does not keep the rate (STRICT=1)",
                             result->name);
@@ -129,18 +132,18 @@ static bool calibrate(struct harness *harness, struct error *error)
 
 static bool start_server(struct harness *harness, struct error *error)
 {
-    const struct harness_configuration *job = harness->job;
-    const struct harness_settings *settings = job->settings;
+    const struct harness_setup *setup = harness->setup;
+    const struct harness_settings *settings = setup->settings;
     struct server_request request = {
         .quantum_bytes = harness->result->quantum_asked_bytes,
         .read_ahead = harness->result->read_ahead_asked,
         .afpd = settings->afpd,
         .netatalk_root = settings->netatalk_root,
         .volume_bytes = 3 * harness_largest_size(settings),
-        .users = job->supervisor->users,
+        .users = setup->supervisor->users,
     };
-    if (!server_under_test_start(&harness->server, job->server, &harness->lab, &request,
-                                 job->interrupt->fd, error)) {
+    if (!server_under_test_start(&harness->server, setup->server, &harness->lab, &request,
+                                 setup->interrupt->fd, error)) {
         return false;
     }
     snprintf(harness->result->server_how, sizeof harness->result->server_how, "%s",
@@ -158,7 +161,7 @@ static bool read_quantum(void *context, struct error *error)
     struct afp_client_config config = {.dsi = {.host = LAB_SERVER_ADDRESS,
                                                .port = harness->server.port,
                                                .timeout_ns = LOGIN_LIMIT_NS,
-                                               .interrupt = harness->job->interrupt},
+                                               .interrupt = harness->setup->interrupt},
                                        .version = AFP_3_4,
                                        .uam = &uam_guest,
                                        .credentials = {.user = "", .password = ""}};
@@ -171,21 +174,20 @@ static bool read_quantum(void *context, struct error *error)
 }
 
 /* Whether the test program knows --mark-fd: told by doing. */
-static bool probe_tool(struct harness *harness, struct error *error)
+static bool probe_test_program(struct harness *harness, struct error *error)
 {
-    char fd[12];
-    snprintf(fd, sizeof fd, "%d", INVOCATION_MARK_FD);
-    char *const arguments[] = {(char *)harness->job->tool, "--mark-fd", fd, "--version", NULL};
-    struct harness_invocation tool = {.lab = &harness->lab,
-                                      .interrupt = harness->job->interrupt,
-                                      .arguments = arguments,
-                                      .marks = true,
-                                      .limit_ns = PROBE_LIMIT_NS};
+    char *const arguments[] = {(char *)harness->setup->test_program, "--mark-fd",
+                               INVOCATION_MARK_FD_TEXT, "--version", NULL};
+    struct harness_invocation probe = {.lab = &harness->lab,
+                                       .interrupt = harness->setup->interrupt,
+                                       .arguments = arguments,
+                                       .marks = true,
+                                       .limit_ns = PROBE_LIMIT_NS};
     struct error unknown;
-    bool ok = harness_invocation_run(&tool, error);
-    harness->result->tool_marks = ok && harness_invocation_check(&tool, &unknown);
-    memory_release(tool.output);
-    memory_release(tool.messages);
+    bool ok = harness_invocation_run(&probe, error);
+    harness->result->test_program_marks = ok && harness_invocation_check(&probe, &unknown);
+    memory_release(probe.output);
+    memory_release(probe.messages);
     return ok;
 }
 
@@ -195,15 +197,15 @@ static bool take_snapshot(struct harness *harness, struct harness_snapshot *snap
                           struct error *error)
 {
     return harness_snapshot_take(snapshot, &harness->lab, &harness->link, harness->server.port,
-                                 STILL_LIMIT_NS, harness->job->interrupt->fd, error);
+                                 STILL_LIMIT_NS, harness->setup->interrupt->fd, error);
 }
 
 static bool begin_run(struct harness *harness, const struct mark *mark, struct error *error)
 {
-    const struct harness_settings *settings = harness->job->settings;
+    const struct harness_settings *settings = harness->setup->settings;
     char size[SIZE_TEXT_LENGTH];
     harness->begun = *mark;
-    progress_show(harness->job->progress, "%s %s: %s %s %" PRIu32 " of %" PRIu32,
+    progress_show(harness->setup->progress, "%s %s: %s %s %" PRIu32 " of %" PRIu32,
                   harness->result->name, size_text(mark->size_bytes, size), mark->test,
                   mark->warmup ? "warm-up" : "run", mark->number,
                   mark->warmup ? settings->warmups : settings->iterations);
@@ -263,17 +265,17 @@ static bool append(char **text, const char *more, struct error *error)
 }
 
 /* What it said goes to the log, and where it failed also to the person. */
-static bool take_messages(struct harness *harness, const struct harness_invocation *tool,
-                          bool failed, struct error *error)
+static bool take_messages(struct harness *harness, const char *messages, bool failed,
+                          struct error *error)
 {
-    if (tool->messages == NULL) {
+    if (messages == NULL) {
         return true;
     }
-    if (failed && tool->messages[0] != '\0') {
-        progress_clear(harness->job->progress);
-        fputs(tool->messages, stderr);
+    if (failed && messages[0] != '\0') {
+        progress_clear(harness->setup->progress);
+        fputs(messages, stderr);
     }
-    return append(&harness->messages, tool->messages, error);
+    return append(&harness->messages, messages, error);
 }
 
 static bool take_document(struct harness *harness, const char *path, struct error *error)
@@ -290,61 +292,56 @@ static bool take_document(struct harness *harness, const char *path, struct erro
     return ok;
 }
 
-/* Starts the test program and takes all that it leaves. */
-static bool invoke(struct harness *harness, const char *path, char *const *arguments,
+/* Runs the test program and takes what it wrote, but for its document. */
+static bool invoke(struct harness *harness, const struct harness_command *command,
                    struct error *error)
 {
-    struct harness_invocation tool = {.lab = &harness->lab,
-                                      .interrupt = harness->job->interrupt,
-                                      .arguments = arguments,
-                                      .marks = harness->result->tool_marks,
-                                      .on_mark = on_mark,
-                                      .context = harness};
-    harness->begun.begin = false;
-    bool ok = harness_invocation_run(&tool, error);
-    if (ok && !harness_invocation_check(&tool, error)) {
-        ok = false;
-        harness->tool_code = error->code;
-    }
+    struct harness_invocation invocation = {.lab = &harness->lab,
+                                            .interrupt = harness->setup->interrupt,
+                                            .arguments = (char *const *)command->words,
+                                            .marks = harness->result->test_program_marks,
+                                            .on_mark = on_mark,
+                                            .context = harness};
     struct error later;
-    ok = take_messages(harness, &tool, !ok, ok ? error : &later) && ok;
-    memory_release(tool.messages);
-    harness->size->csv = ok ? tool.output : NULL;
-    if (!ok) {
-        memory_release(tool.output);
-        return server_under_test_check(&harness->server, &later) ||
-                       error->domain == ERROR_INTERRUPTED
-                   ? false
-                   : error_set(error, ERROR_SYSTEM, 0, "%.120s; %.270s", error->message,
-                               later.message);
+    harness->begun.begin = false;
+    bool ok = harness_invocation_run(&invocation, error);
+    if (ok && !harness_invocation_check(&invocation, error)) {
+        ok = false;
+        harness->exit_code = error->code;
     }
-    if (harness->begun.begin) {
-        return error_set(error, ERROR_PROTOCOL, 0,
+    ok = take_messages(harness, invocation.messages, !ok, ok ? error : &later) && ok;
+    memory_release(invocation.messages);
+    if (ok) {
+        harness->size->csv = invocation.output;
+        return !harness->begun.begin ||
+               error_set(error, ERROR_PROTOCOL, 0,
                          "the test program did not mark the end of %s %" PRIu32,
                          harness->begun.test, harness->begun.number);
     }
-    return !harness->result->tool_marks || take_document(harness, path, error);
+    memory_release(invocation.output);
+    return server_under_test_check(&harness->server, &later) || error->domain == ERROR_INTERRUPTED
+               ? false
+               : error_set(error, ERROR_SYSTEM, 0, "%.120s; %.270s", error->message, later.message);
 }
 
 static bool run_command(struct harness *harness, uint64_t size_bytes, struct error *error)
 {
-    const struct harness_configuration *job = harness->job;
+    const struct harness_settings *settings = harness->setup->settings;
+    const struct harness_configuration *configuration = harness->configuration;
+    bool marks = harness->result->test_program_marks;
     char path[HARNESS_PATH_LENGTH];
     char port[12];
-    char fd[12];
     struct harness_command command;
-    if (!harness_fragment_path(job->settings->output_directory, job->run->name, path, error)) {
+    if (!harness_fragment_path(settings->output_directory, configuration->name, path, error)) {
         return false;
     }
     snprintf(port, sizeof port, "%u", (unsigned)harness->server.port);
-    snprintf(fd, sizeof fd, "%d", INVOCATION_MARK_FD);
-    struct harness_place place = {.tool = job->tool,
+    struct harness_place place = {.test_program = harness->setup->test_program,
                                   .port = port,
                                   .volume = harness->server.volume,
-                                  .mark_fd = harness->result->tool_marks ? fd : NULL,
-                                  .json_path = path};
-    harness_command_make(&command, job->settings, job->run, size_bytes, &place);
-    bool ok = invoke(harness, path, (char *const *)command.words, error);
+                                  .json_path = marks ? path : NULL};
+    harness_command_make(&command, settings, configuration, size_bytes, &place);
+    bool ok = invoke(harness, &command, error) && (!marks || take_document(harness, path, error));
     harness_fragment_remove(path);
     return ok;
 }
@@ -353,7 +350,7 @@ static bool run_size(struct harness *harness, uint64_t size_bytes, struct error 
 {
     struct harness_result *result = harness->result;
     char size[SIZE_TEXT_LENGTH];
-    progress_show(harness->job->progress, "%s %s", result->name, size_text(size_bytes, size));
+    progress_show(harness->setup->progress, "%s %s", result->name, size_text(size_bytes, size));
     harness->size = harness_result_add_size(result, size_bytes, error);
     if (harness->size == NULL || !take_snapshot(harness, harness->whole, error) ||
         !run_command(harness, size_bytes, error) ||
@@ -362,8 +359,9 @@ static bool run_size(struct harness *harness, uint64_t size_bytes, struct error 
     }
     harness_snapshot_difference(harness->whole, harness->after, &harness->size->whole);
     harness->size->complete = true;
-    progress_done(harness->job->progress,
-                  harness_estimate_size_ns(harness->job->settings, harness->job->run, size_bytes));
+    progress_done(harness->setup->progress,
+                  harness_estimate_size_ns(harness->setup->settings, harness->configuration,
+                                           size_bytes));
     return harness_judge_size(result, harness->size, error);
 }
 
@@ -395,15 +393,15 @@ static bool prepare(struct harness *harness, struct error *error)
     if (harness->whole == NULL || harness->before == NULL || harness->after == NULL) {
         return memory_error(error, "for counters");
     }
-    progress_show(harness->job->progress, "%s: link, calibration, server", harness->result->name);
+    progress_show(harness->setup->progress, "%s: link, calibration, server", harness->result->name);
     return make_link(harness, error) && calibrate(harness, error) && start_server(harness, error) &&
            lab_visit(&harness->lab, LAB_CLIENT, read_quantum, harness, error) &&
-           probe_tool(harness, error);
+           probe_test_program(harness, error);
 }
 
 static bool run_sizes(struct harness *harness, struct error *error)
 {
-    const struct harness_settings *settings = harness->job->settings;
+    const struct harness_settings *settings = harness->setup->settings;
     for (size_t i = 0; i < settings->size_count; i++) {
         if (!run_size(harness, settings->sizes[i], error)) {
             return false;
@@ -426,7 +424,7 @@ static void take_down(struct harness *harness)
 }
 
 /* The test program's codes mean what ours do. */
-static enum exit_status exit_of_tool(int code)
+static enum exit_status exit_status_of(int code)
 {
     return code == EXIT_CANNOT_RUN || code == EXIT_USAGE ? (enum exit_status)code
                                                          : EXIT_TEST_FAILED;
@@ -435,34 +433,38 @@ static enum exit_status exit_of_tool(int code)
 /* After a failure what there is stays, marked as incomplete. */
 static bool write_files(struct harness *harness, struct error *error)
 {
-    return harness_files_write(harness->job->settings->output_directory, harness->result,
+    return harness_files_write(harness->setup->settings->output_directory, harness->result,
                                harness->messages, error);
 }
 
-bool harness_configuration_run(const struct harness_configuration *job,
+bool harness_configuration_run(const struct harness_setup *setup,
+                               const struct harness_configuration *configuration,
                                struct harness_result *result, enum exit_status *status,
                                struct error *error)
 {
-    struct harness harness = {.job = job, .result = result, .lab = {.namespaces = {-1, -1, -1}}};
-    describe_request(job, result);
+    struct harness harness = {.setup = setup,
+                              .configuration = configuration,
+                              .result = result,
+                              .lab = {.namespaces = {-1, -1, -1}}};
+    describe_request(setup, configuration, result);
     *status = EXIT_CANNOT_RUN;
     bool ok = prepare(&harness, error);
     if (ok) {
-        progress_clear(job->progress);
+        progress_clear(setup->progress);
         harness_write_banner(stdout, result);
         *status = EXIT_TEST_FAILED;
         ok = run_sizes(&harness, error);
         result->complete = ok;
         if (!ok) {
             snprintf(result->failure, sizeof result->failure, "%s", error->message);
-            *status = exit_of_tool(harness.tool_code);
+            *status = exit_status_of(harness.exit_code);
         }
         read_lateness(&harness);
         harness_figures(result);
         struct error later;
         ok = write_files(&harness, ok ? error : &later) && ok;
     }
-    progress_clear(job->progress);
+    progress_clear(setup->progress);
     take_down(&harness);
     return ok;
 }

@@ -13,14 +13,14 @@
 #include "harness/result.h"
 #include "netlab/supervisor.h"
 
-struct harness_configuration {
+/* What all configurations of a program run share. */
+struct harness_setup {
     const struct harness_settings *settings;
-    const struct harness_planned_run *run;
     const struct supervisor *supervisor;
     struct interrupt *interrupt;
     struct progress *progress;
     const struct server_kind *server; /* as settings->server, or the one that auto chose */
-    const char *tool;                 /* path of the test program */
+    const char *test_program;         /* its path */
     const char *const *arguments;     /* our own command line, for the record */
     size_t argument_count;
     bool delay_skipped; /* a test of the calibration: see CONTRIBUTING.md */
@@ -29,7 +29,8 @@ struct harness_configuration {
 /* Prints banner and progress; fills `result`, which is to be released in any case. False: it could
  * not run or did not run to its end; `status` is the exit code then. Invalid figures are faults of
  * the result, not failures. */
-bool harness_configuration_run(const struct harness_configuration *job,
+bool harness_configuration_run(const struct harness_setup *setup,
+                               const struct harness_configuration *configuration,
                                struct harness_result *result, enum exit_status *status,
                                struct error *error);
 

@@ -151,7 +151,7 @@ bool harness_files_prepare(const char *directory, const struct harness_plan *pla
                            struct error *error)
 {
     for (size_t i = 0; !force && i < plan->count; i++) {
-        if (!check_free(directory, plan->runs[i].name, error)) {
+        if (!check_free(directory, plan->configurations[i].name, error)) {
             return false;
         }
     }

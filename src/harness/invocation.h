@@ -10,7 +10,8 @@
 #include "result/marks.h"
 
 /* Where the test program finds the descriptor for its marks. */
-#define INVOCATION_MARK_FD 3
+#define INVOCATION_MARK_FD      3
+#define INVOCATION_MARK_FD_TEXT "3"
 
 struct harness_invocation {
     struct lab *lab;

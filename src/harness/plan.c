@@ -3,11 +3,12 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/units.h"
+#include "harness/invocation.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* What stands before a value in a run's name; NULL: it always stands there, bare. */
+/* What stands before a value in a configuration's name; NULL: it always stands there, bare. */
 static const char *const axis_names[HARNESS_AXES] = {
     [AXIS_RATE] = NULL,
     [AXIS_DELAY] = NULL,
@@ -19,72 +20,74 @@ static const char *const axis_names[HARNESS_AXES] = {
 
 /* ---- Combinations ---- */
 
-static void name_run(struct harness_planned_run *run, const struct harness_settings *settings)
+static void name_configuration(struct harness_configuration *configuration,
+                               const struct harness_settings *settings)
 {
-    int used = snprintf(run->name, sizeof run->name, "%s", settings->suite);
+    int used = snprintf(configuration->name, sizeof configuration->name, "%s", settings->suite);
     for (size_t axis = 0; axis < HARNESS_AXES; axis++) {
         if (axis_names[axis] == NULL || settings->axes[axis].count > 1) {
-            used +=
-                snprintf(run->name + used, sizeof run->name - (size_t)used, "-%s%s",
-                         axis_names[axis] != NULL ? axis_names[axis] : "", run->values[axis]->text);
+            used += snprintf(configuration->name + used, sizeof configuration->name - (size_t)used,
+                             "-%s%s", axis_names[axis] != NULL ? axis_names[axis] : "",
+                             configuration->values[axis]->text);
         }
     }
 }
 
 /* The last key changes fastest. */
-static void make_run(struct harness_planned_run *run, const struct harness_settings *settings,
-                     size_t index)
+static void make_configuration(struct harness_configuration *configuration,
+                               const struct harness_settings *settings, size_t index)
 {
     for (size_t axis = HARNESS_AXES; axis-- > 0;) {
         const struct harness_values *values = &settings->axes[axis];
-        run->values[axis] = &values->items[index % values->count];
+        configuration->values[axis] = &values->items[index % values->count];
         index /= values->count;
     }
-    name_run(run, settings);
+    name_configuration(configuration, settings);
 }
 
 bool harness_plan_make(struct harness_plan *plan, const struct harness_settings *settings,
                        struct error *error)
 {
     size_t count = 1;
-    for (size_t axis = 0; axis < HARNESS_AXES && count <= PLAN_RUN_LIMIT; axis++) {
+    for (size_t axis = 0; axis < HARNESS_AXES && count <= PLAN_LIMIT; axis++) {
         count *= settings->axes[axis].count;
     }
     *plan = (struct harness_plan){.count = 0};
-    if (count > PLAN_RUN_LIMIT) {
+    if (count > PLAN_LIMIT) {
         return error_set(error, ERROR_USAGE, 0,
-                         "the lists make more than %d runs: leave out some values", PLAN_RUN_LIMIT);
+                         "the lists make more than %d runs: leave out some values", PLAN_LIMIT);
     }
-    plan->runs = memory_allocate(count, sizeof *plan->runs);
-    if (plan->runs == NULL) {
+    plan->configurations = memory_allocate(count, sizeof *plan->configurations);
+    if (plan->configurations == NULL) {
         return memory_error(error, "for the plan");
     }
     for (; plan->count < count; plan->count++) {
-        make_run(&plan->runs[plan->count], settings, plan->count);
+        make_configuration(&plan->configurations[plan->count], settings, plan->count);
     }
     return true;
 }
 
 void harness_plan_release(struct harness_plan *plan)
 {
-    memory_release(plan->runs);
+    memory_release(plan->configurations);
     *plan = (struct harness_plan){.count = 0};
 }
 
 struct link_config harness_link_config(const struct harness_settings *settings,
-                                       const struct harness_planned_run *run)
+                                       const struct harness_configuration *configuration)
 {
-    struct link_config config = {.mtu = (uint32_t)run->values[AXIS_MTU]->number};
-    uint64_t quantum = run->values[AXIS_QUANTUM]->number;
+    struct link_config config = {.mtu = (uint32_t)configuration->values[AXIS_MTU]->number};
+    uint64_t quantum = configuration->values[AXIS_QUANTUM]->number;
     for (size_t way = 0; settings->shaped && way < LINK_WAYS; way++) {
         config.shapes[way] = (struct link_shape){
-            .rate_bits_per_s = run->values[AXIS_RATE]->number,
-            .delay_ns = run->values[AXIS_DELAY]->number,
+            .rate_bits_per_s = configuration->values[AXIS_RATE]->number,
+            .delay_ns = configuration->values[AXIS_DELAY]->number,
             .jitter_ns = settings->jitter_ns,
             .loss_ppm = settings->loss_ppm,
-            .queue_bytes = link_queue_bytes(
-                run->values[AXIS_RATE]->number, run->values[AXIS_DELAY]->number,
-                quantum > 0 ? quantum : MIB, (uint32_t)run->values[AXIS_REQUESTS]->number),
+            .queue_bytes = link_queue_bytes(configuration->values[AXIS_RATE]->number,
+                                            configuration->values[AXIS_DELAY]->number,
+                                            quantum > 0 ? quantum : MIB,
+                                            (uint32_t)configuration->values[AXIS_REQUESTS]->number),
         };
     }
     return config;
@@ -127,7 +130,7 @@ static void name_size(char text[24], uint64_t size_bytes)
 }
 
 void harness_command_make(struct harness_command *command, const struct harness_settings *settings,
-                          const struct harness_planned_run *run, uint64_t size_bytes,
+                          const struct harness_configuration *configuration, uint64_t size_bytes,
                           const struct harness_place *place)
 {
     *command = (struct harness_command){.count = 0};
@@ -135,20 +138,20 @@ void harness_command_make(struct harness_command *command, const struct harness_
     name_tests(command->tests, settings);
     snprintf(command->iterations, sizeof command->iterations, "%" PRIu32, settings->iterations);
     snprintf(command->warmups, sizeof command->warmups, "%" PRIu32, settings->warmups);
-    add(command, place->tool);
+    add(command, place->test_program);
     add(command, "-c");
     add(command, "-7");
     add_pair(command, "-z", command->size);
     add_pair(command, "-f", command->tests);
     add_pair(command, "-n", command->iterations);
     add_pair(command, "-W", command->warmups);
-    add_pair(command, "-r", run->values[AXIS_REQUESTS]->text);
+    add_pair(command, "-r", configuration->values[AXIS_REQUESTS]->text);
     add_pair(command, "-h", LAB_SERVER_ADDRESS);
     add_pair(command, "-p", place->port);
     add_pair(command, "-s", place->volume);
     add_pair(command, "-u", "");
-    if (place->mark_fd != NULL) {
-        add_pair(command, "--mark-fd", place->mark_fd);
+    if (place->json_path != NULL) {
+        add_pair(command, "--mark-fd", INVOCATION_MARK_FD_TEXT);
         add_pair(command, "-j", place->json_path);
     }
     for (size_t i = 0; i < settings->extra_flags.count; i++) {
@@ -164,7 +167,7 @@ void harness_command_make(struct harness_command *command, const struct harness_
 
 /* A plan's largest time, so that those of all runs can be added up. In floating point before: a
  * plan may well ask for more than 64 bits of nanoseconds. */
-#define LONGEST_NS (UINT64_MAX / (PLAN_RUN_LIMIT + 1))
+#define LONGEST_NS (UINT64_MAX / (PLAN_LIMIT + 1))
 
 static uint64_t whole_ns(double time_ns)
 {
@@ -172,12 +175,13 @@ static uint64_t whole_ns(double time_ns)
 }
 
 /* The lower bound of a run of one test. */
-static double bound_ns(const struct harness_planned_run *run, const struct link_config *config,
-                       const struct speed_test *test, uint64_t size_bytes)
+static double bound_ns(const struct harness_configuration *configuration,
+                       const struct link_config *config, const struct speed_test *test,
+                       uint64_t size_bytes)
 {
     const struct link_shape *shape = &config->shapes[LINK_TO_SERVER];
-    uint64_t quantum = run->values[AXIS_QUANTUM]->number;
-    uint64_t depth = run->values[AXIS_REQUESTS]->number;
+    uint64_t quantum = configuration->values[AXIS_QUANTUM]->number;
+    uint64_t depth = configuration->values[AXIS_REQUESTS]->number;
     uint64_t chunk = quantum > 0 ? quantum : MIB;
     uint64_t chunks = (size_bytes + chunk - 1) / chunk;
     uint64_t requests = test->has_source && test->has_destination ? 2 * chunks : chunks + 1;
@@ -195,9 +199,9 @@ static double bound_ns(const struct harness_planned_run *run, const struct link_
 }
 
 static double size_ns(const struct harness_settings *settings,
-                      const struct harness_planned_run *run, uint64_t size_bytes)
+                      const struct harness_configuration *configuration, uint64_t size_bytes)
 {
-    struct link_config config = harness_link_config(settings, run);
+    struct link_config config = harness_link_config(settings, configuration);
     double still_ns = (double)link_still_ns(&config);
     double runs = (double)settings->warmups + settings->iterations;
     double delay_ns = (double)config.shapes[LINK_TO_SERVER].delay_ns;
@@ -205,23 +209,25 @@ static double size_ns(const struct harness_settings *settings,
     for (size_t i = 0; i < settings->test_count; i++) {
         const struct speed_test *test = settings->tests[i];
         double fills = test->has_source ? 1 : 0;
-        sum += (runs + fills) * bound_ns(run, &config, test, size_bytes) + runs * still_ns;
+        sum +=
+            (runs + fills) * bound_ns(configuration, &config, test, size_bytes) + runs * still_ns;
     }
     return sum;
 }
 
 uint64_t harness_estimate_size_ns(const struct harness_settings *settings,
-                                  const struct harness_planned_run *run, uint64_t size_bytes)
+                                  const struct harness_configuration *configuration,
+                                  uint64_t size_bytes)
 {
-    return whole_ns(size_ns(settings, run, size_bytes));
+    return whole_ns(size_ns(settings, configuration, size_bytes));
 }
 
 uint64_t harness_estimate_ns(const struct harness_settings *settings,
-                             const struct harness_planned_run *run)
+                             const struct harness_configuration *configuration)
 {
     double sum = SECONDS_OF_A_RUN * (double)NS_PER_S;
     for (size_t i = 0; i < settings->size_count; i++) {
-        sum += size_ns(settings, run, settings->sizes[i]);
+        sum += size_ns(settings, configuration, settings->sizes[i]);
     }
     return whole_ns(sum);
 }
@@ -238,12 +244,12 @@ static void print_command(FILE *out, const struct harness_command *command)
     fputc('\n', out);
 }
 
-static void print_values(FILE *out, const struct harness_planned_run *run)
+static void print_values(FILE *out, const struct harness_configuration *configuration)
 {
     static const char *const keys[HARNESS_AXES] = {"RATE",    "DELAY",     "MTU",
                                                    "QUANTUM", "READAHEAD", "REQUESTS"};
     for (size_t axis = 0; axis < HARNESS_AXES; axis++) {
-        const char *text = run->values[axis]->text;
+        const char *text = configuration->values[axis]->text;
         fprintf(out, "%s%s=%s", axis > 0 ? " " : "", keys[axis],
                 text[0] != '\0' ? text : "the-server's");
     }
@@ -261,13 +267,13 @@ void harness_plan_print(FILE *out, const struct harness_plan *plan,
 {
     uint64_t sum_ns = 0;
     for (size_t i = 0; i < plan->count; i++) {
-        const struct harness_planned_run *run = &plan->runs[i];
-        uint64_t time_ns = harness_estimate_ns(settings, run);
-        fprintf(out, "%s: ", run->name);
-        print_values(out, run);
+        const struct harness_configuration *configuration = &plan->configurations[i];
+        uint64_t time_ns = harness_estimate_ns(settings, configuration);
+        fprintf(out, "%s: ", configuration->name);
+        print_values(out, configuration);
         for (size_t k = 0; k < settings->size_count; k++) {
             struct harness_command command;
-            harness_command_make(&command, settings, run, settings->sizes[k], place);
+            harness_command_make(&command, settings, configuration, settings->sizes[k], place);
             print_command(out, &command);
         }
         print_time(out, "   ", time_ns);

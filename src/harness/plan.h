@@ -1,5 +1,5 @@
 /*
- * plan.h - what afp_perftest is going to do: one run for each combination of the listed
+ * plan.h - what afp_perftest is going to do: one configuration for each combination of the listed
  * values, its name, its commands and how long it may take. Pure but for printing.
  */
 #ifndef AFPBENCH_HARNESS_PLAN_H
@@ -8,32 +8,32 @@
 #include "harness/settings.h"
 
 #define PLAN_NAME_LENGTH 160
-#define PLAN_RUN_LIMIT   1024
+#define PLAN_LIMIT       1024
 
-struct harness_planned_run {
+/* "Run" to the person at the keyboard; here a run is one of a test. */
+struct harness_configuration {
     char name[PLAN_NAME_LENGTH]; /* SUITE-RATE-DELAY, then every other swept key */
     const struct harness_value *values[HARNESS_AXES];
 };
 
 struct harness_plan {
-    struct harness_planned_run *runs;
+    struct harness_configuration *configurations;
     size_t count;
 };
 
-/* Points into the settings. ERROR_USAGE for more than PLAN_RUN_LIMIT combinations. */
+/* Points into the settings. ERROR_USAGE for more than PLAN_LIMIT combinations. */
 bool harness_plan_make(struct harness_plan *plan, const struct harness_settings *settings,
                        struct error *error);
 void harness_plan_release(struct harness_plan *plan);
 
-/* The shape that a run asks for; `seed` stays 0. */
+/* The shape that a configuration asks for; `seed` stays 0. */
 struct link_config harness_link_config(const struct harness_settings *settings,
-                                       const struct harness_planned_run *run);
+                                       const struct harness_configuration *configuration);
 
 /* What is only known when the server runs, or as words in a dry run. */
 struct harness_place {
-    const char *tool, *port, *volume;
-    const char *mark_fd;   /* NULL: the test program knows no marks and writes no document */
-    const char *json_path; /* with mark_fd */
+    const char *test_program, *port, *volume;
+    const char *json_path; /* NULL: the test program knows no marks and writes no document */
 };
 
 /* The command line for one size; numbers are kept in it. */
@@ -45,17 +45,18 @@ struct harness_command {
 };
 
 void harness_command_make(struct harness_command *command, const struct harness_settings *settings,
-                          const struct harness_planned_run *run, uint64_t size_bytes,
+                          const struct harness_configuration *configuration, uint64_t size_bytes,
                           const struct harness_place *place);
 
 /* At least so long: lower bounds, login, and the waits for a still link; of one size, and of all
  * with what comes before them. */
 uint64_t harness_estimate_size_ns(const struct harness_settings *settings,
-                                  const struct harness_planned_run *run, uint64_t size_bytes);
+                                  const struct harness_configuration *configuration,
+                                  uint64_t size_bytes);
 uint64_t harness_estimate_ns(const struct harness_settings *settings,
-                             const struct harness_planned_run *run);
+                             const struct harness_configuration *configuration);
 
-/* Runs, commands, time: for --dry-run. */
+/* Configurations, commands, time: for --dry-run. */
 void harness_plan_print(FILE *out, const struct harness_plan *plan,
                         const struct harness_settings *settings, const struct harness_place *place);
 

@@ -112,8 +112,8 @@ struct harness_result {
     bool server_chosen; /* by SERVER=auto */
     char server_how[HARNESS_TEXT_LENGTH], server_version[HARNESS_TEXT_LENGTH];
     uint32_t quantum_offered_bytes; /* read back; 0: unknown */
-    const char *tool;
-    bool tool_marks; /* it tells of its runs */
+    const char *test_program;
+    bool test_program_marks; /* it tells of its runs */
     /* What came of it. */
     struct harness_size *sizes; /* in sweep order; those that were begun */
     size_t size_count;

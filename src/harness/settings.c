@@ -276,7 +276,7 @@ const struct harness_key harness_keys[] = {
     {"OUTDIR", "DIR", "perftest-results", "where the result files go", TEXT(output_directory)},
     {"AFPD", "FILE", "", "another afpd", TEXT(afpd)},
     {"NETATALK_ROOT", "DIR", "", "a root directory that has Netatalk", TEXT(netatalk_root)},
-    {"TOOL", "FILE", "", "another test program than our afp_speedtest", TEXT(tool)},
+    {"TOOL", "FILE", "", "another test program than our afp_speedtest", TEXT(test_program)},
     {"STRICT", "0|1", "0", "1: a rate that the machine does not keep stops the run", take_flag,
      FIELD(strict)},
     {"BASELINE", "DIR", "", "earlier results to compare with; comes later", take_nothing_yet},

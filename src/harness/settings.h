@@ -58,7 +58,7 @@ struct harness_settings {
     bool shaped;                      /* false with LINK=none */
     const char *congestion_control;   /* NULL: the kernel's */
     const char *afpd, *netatalk_root; /* NULL: none */
-    const char *tool;                 /* NULL: ours, or from PATH */
+    const char *test_program;         /* NULL: ours, or from PATH */
     const char *output_directory;
     struct words extra_flags;
     const char *extra_text; /* of which they were made; NULL: none */

@@ -169,7 +169,7 @@ static void write_asked(FILE *out, const struct harness_result *result)
             result->server_version);
     fprintf(out, "link: %s\nlink_chosen: %s\nlink_conditions: %s\n", result->backend,
             result->backend_chosen ? "yes" : "no", result->link_conditions);
-    fprintf(out, "tool: %s\n", result->tool);
+    fprintf(out, "tool: %s\n", result->test_program);
 }
 
 static void write_measured(FILE *out, const struct harness_result *result)

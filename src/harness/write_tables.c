@@ -181,11 +181,11 @@ void harness_write_tables(FILE *out, const struct harness_result *result)
     run_label(result, label);
     fprintf(out, "%s\n", label);
     write_sizes(out, result);
-    if (!result->tool_marks) {
+    if (!result->test_program_marks) {
         fprintf(out, "\n%s does not tell of its runs (--mark-fd): packets by size only\n",
-                result->tool);
+                result->test_program);
     }
-    for (unsigned table = 0; result->tool_marks && table < HARNESS_TABLES; table++) {
+    for (unsigned table = 0; result->test_program_marks && table < HARNESS_TABLES; table++) {
         write_table(out, (enum harness_table)table, result);
     }
     write_totals(out, result);

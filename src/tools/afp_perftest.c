@@ -22,7 +22,7 @@ struct program {
     struct harness_plan plan;
     struct interrupt interrupt;
     struct progress progress;
-    char tool[PROGRAM_PATH_LENGTH];
+    char test_program[PROGRAM_PATH_LENGTH];
     char gnuplot[PROGRAM_PATH_LENGTH]; /* "": there is none */
     char **arguments;
     size_t argument_count;
@@ -30,12 +30,13 @@ struct program {
 
 /* ---- Before the namespaces ---- */
 
-static bool find_tool(struct program *program, struct error *error)
+static bool find_test_program(struct program *program, struct error *error)
 {
-    const char *name = program->settings.tool;
+    const char *name = program->settings.test_program;
     const char *search = getenv("PATH");
-    bool found = name == NULL ? program_find_ours("afp_speedtest", program->tool)
-                              : program_find(name, search != NULL ? search : "", "", program->tool);
+    bool found = name == NULL
+                     ? program_find_ours("afp_speedtest", program->test_program)
+                     : program_find(name, search != NULL ? search : "", "", program->test_program);
     if (found) {
         return true;
     }
@@ -80,9 +81,9 @@ static bool check_memory(const struct harness_settings *settings, struct error *
 static int print_plan(struct program *program)
 {
     static const struct harness_place place = {
-        .port = "PORT", .volume = "VOLUME", .mark_fd = "3", .json_path = "FILE"};
+        .port = "PORT", .volume = "VOLUME", .json_path = "FILE"};
     struct harness_place here = place;
-    here.tool = program->tool;
+    here.test_program = program->test_program;
     harness_plan_print(stdout, &program->plan, &program->settings, &here);
     return EXIT_DONE;
 }
@@ -163,24 +164,24 @@ static int run_all(struct program *program, const struct supervisor *supervisor,
                    const struct server_kind *server, struct harness_result **results)
 {
     const char *fault = getenv("AFPBENCH_EMULATOR_FAULT");
+    const struct harness_setup setup = {.settings = &program->settings,
+                                        .supervisor = supervisor,
+                                        .interrupt = &program->interrupt,
+                                        .progress = &program->progress,
+                                        .server = server,
+                                        .test_program = program->test_program,
+                                        .arguments = (const char *const *)program->arguments,
+                                        .argument_count = program->argument_count,
+                                        .delay_skipped =
+                                            fault != NULL && strcmp(fault, "no-delay") == 0};
     int status = EXIT_DONE;
     size_t ran = 0;
     size_t shown = 0;
     for (size_t i = 0; i < program->plan.count; i++) {
-        struct harness_configuration job = {.settings = &program->settings,
-                                            .run = &program->plan.runs[i],
-                                            .supervisor = supervisor,
-                                            .interrupt = &program->interrupt,
-                                            .progress = &program->progress,
-                                            .server = server,
-                                            .tool = program->tool,
-                                            .arguments = (const char *const *)program->arguments,
-                                            .argument_count = program->argument_count,
-                                            .delay_skipped =
-                                                fault != NULL && strcmp(fault, "no-delay") == 0};
         struct error error;
         enum exit_status otherwise;
-        bool ok = harness_configuration_run(&job, results[i], &otherwise, &error);
+        bool ok = harness_configuration_run(&setup, &program->plan.configurations[i], results[i],
+                                            &otherwise, &error);
         ran++;
         draw(program, results[i]);
         shown = results[i]->size_count > 0 ? ran : shown;
@@ -254,7 +255,7 @@ static uint64_t estimate_ns(const struct program *program)
 {
     uint64_t sum = 0;
     for (size_t i = 0; i < program->plan.count; i++) {
-        sum += harness_estimate_ns(&program->settings, &program->plan.runs[i]);
+        sum += harness_estimate_ns(&program->settings, &program->plan.configurations[i]);
     }
     return sum;
 }
@@ -264,7 +265,7 @@ static int run(struct program *program)
     const struct harness_settings *settings = &program->settings;
     struct error error;
     int status = EXIT_DONE;
-    if (!find_tool(program, &error)) {
+    if (!find_test_program(program, &error)) {
         return report(&error, EXIT_CANNOT_RUN);
     }
     if (settings->dry_run) {

@@ -116,8 +116,8 @@ void made_harness(struct harness_result *result)
         .server_how = "afp_refserver",
         .server_version = "afpbench",
         .quantum_offered_bytes = 1048576,
-        .tool = "afp_speedtest",
-        .tool_marks = true,
+        .test_program = "afp_speedtest",
+        .test_program_marks = true,
         .complete = true,
     };
     for (size_t way = 0; way < LINK_WAYS; way++) {

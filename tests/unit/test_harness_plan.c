@@ -75,7 +75,7 @@ static void defaults(void **state)
     assert_null(settings.link);
     assert_true(settings.shaped);
     assert_null(settings.congestion_control);
-    assert_null(settings.tool);
+    assert_null(settings.test_program);
     assert_string_equal(settings.output_directory, "perftest-results");
     assert_false(settings.strict || settings.force || settings.dry_run);
 }
@@ -235,7 +235,7 @@ static void combinations_and_names(void **state)
         size_t count = 0;
         for (; rows[i].names[count] != NULL; count++) {
             assert_true(count < plan.count);
-            assert_string_equal(plan.runs[count].name, rows[i].names[count]);
+            assert_string_equal(plan.configurations[count].name, rows[i].names[count]);
         }
         assert_int_equal(plan.count, count);
         harness_plan_release(&plan);
@@ -271,7 +271,7 @@ static void the_shape_of_a_run(void **state)
     struct harness_plan plan;
     must_parse("RATE=1gbit DELAY=1ms,2ms MTU=9000 LOSS=1% JITTER=1ms QUANTUM=2M REQUESTS=4");
     assert_true(harness_plan_make(&plan, &settings, &error));
-    struct link_config config = harness_link_config(&settings, &plan.runs[1]);
+    struct link_config config = harness_link_config(&settings, &plan.configurations[1]);
     assert_int_equal(config.mtu, 9000);
     for (size_t way = 0; way < LINK_WAYS; way++) {
         assert_int_equal(config.shapes[way].rate_bits_per_s, 1000000000);
@@ -283,7 +283,7 @@ static void the_shape_of_a_run(void **state)
     harness_plan_release(&plan);
     must_parse("LINK=none");
     assert_true(harness_plan_make(&plan, &settings, &error));
-    config = harness_link_config(&settings, &plan.runs[0]);
+    config = harness_link_config(&settings, &plan.configurations[0]);
     assert_int_equal(config.shapes[0].rate_bits_per_s, 0);
     assert_int_equal(config.shapes[0].delay_ns, 0);
     assert_int_equal(config.shapes[0].queue_bytes, 0);
@@ -293,7 +293,7 @@ static void the_shape_of_a_run(void **state)
 /* ---- Commands and time ---- */
 
 static const struct harness_place here = {
-    .tool = "tool", .port = "548", .volume = "bench", .mark_fd = "3", .json_path = "out/x.json"};
+    .test_program = "tool", .port = "548", .volume = "bench", .json_path = "out/x.json"};
 
 static void check_command(const char *line, uint64_t size_bytes, const struct harness_place *place,
                           const char *expected)
@@ -303,7 +303,7 @@ static void check_command(const char *line, uint64_t size_bytes, const struct ha
     char text[500] = "";
     must_parse(line);
     assert_true(harness_plan_make(&plan, &settings, &error));
-    harness_command_make(&command, &settings, &plan.runs[0], size_bytes, place);
+    harness_command_make(&command, &settings, &plan.configurations[0], size_bytes, place);
     for (size_t i = 0; i < command.count; i++) {
         size_t used = strlen(text);
         snprintf(text + used, sizeof text - used, "%s[%s]", i > 0 ? " " : "", command.words[i]);
@@ -321,7 +321,7 @@ static void commands(void **state)
                   "[-r] [1] [-h] [10.99.0.1] [-p] [548] [-s] [bench] [-u] [] [--mark-fd] [3] [-j] "
                   "[out/x.json]");
     struct harness_place foreign = here;
-    foreign.mark_fd = NULL;
+    foreign.json_path = NULL;
     check_command("OPS=write ITER=2 WARMUP=0 REQUESTS=4 EXTRA_FLAGS=\"-q512 -y 'a b'\"", 1000,
                   &foreign,
                   "[tool] [-c] [-7] [-z] [1000b] [-f] [Write] [-n] [2] [-W] [0] [-r] [4] [-h] "
@@ -337,7 +337,7 @@ static void estimates(void **state)
     struct harness_plan plan;
     must_parse("RATE=100mbit DELAY=500ms SWEEP=1M OPS=Write ITER=2 WARMUP=0");
     assert_true(harness_plan_make(&plan, &settings, &error));
-    uint64_t slow_ns = harness_estimate_ns(&settings, &plan.runs[0]);
+    uint64_t slow_ns = harness_estimate_ns(&settings, &plan.configurations[0]);
     /* each of 2 runs: a write and a flush are 2 round trips of 1 s, still for 2 s; a login of a
      * dozen; still before and after */
     assert_true(slow_ns > (2 * (2 + 2) + 12 + 4) * NS_PER_S);
@@ -345,16 +345,16 @@ static void estimates(void **state)
     harness_plan_release(&plan);
     must_parse("RATE=100mbit DELAY=500ms SWEEP=1M OPS=Write ITER=4 WARMUP=0");
     assert_true(harness_plan_make(&plan, &settings, &error));
-    uint64_t more_ns = harness_estimate_ns(&settings, &plan.runs[0]);
+    uint64_t more_ns = harness_estimate_ns(&settings, &plan.configurations[0]);
     assert_true(more_ns >= slow_ns + 2 * 4 * NS_PER_S);
     harness_plan_release(&plan);
     /* 512 MiB at 1 kbit/s take 50 days, a million of them more than 64 bits of nanoseconds hold:
      * no less than one of them may be told, and the times of all runs can be added up */
     must_parse("RATE=1kbit SWEEP=512M OPS=Write ITER=1000000");
     assert_true(harness_plan_make(&plan, &settings, &error));
-    uint64_t longest_ns = harness_estimate_ns(&settings, &plan.runs[0]);
+    uint64_t longest_ns = harness_estimate_ns(&settings, &plan.configurations[0]);
     assert_true(longest_ns > UINT64_C(50) * 86400 * NS_PER_S);
-    assert_true(longest_ns < UINT64_MAX / PLAN_RUN_LIMIT);
+    assert_true(longest_ns < UINT64_MAX / PLAN_LIMIT);
     harness_plan_release(&plan);
 }
 

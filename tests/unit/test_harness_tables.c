@@ -134,8 +134,8 @@ static void tables_without_marks(void **state)
     struct harness_result result;
     struct made_output output;
     made_harness(&result);
-    result.tool_marks = false;
-    result.tool = "other";
+    result.test_program_marks = false;
+    result.test_program = "other";
     made_output_open(&output);
     harness_write_tables(output.file, &result);
     made_output_check(
@@ -377,8 +377,8 @@ static void existing_results(void **state)
     (void)state;
     static const char *const suffixes[] = {".csv",  "-stderr.log", "-net.csv", "-net.txt",
                                            ".json", ".gnuplot",    ".png"};
-    struct harness_planned_run runs[] = {{.name = "speed-a"}, {.name = "speed-b"}};
-    struct harness_plan plan = {runs, COUNT(runs)};
+    struct harness_configuration configurations[] = {{.name = "speed-a"}, {.name = "speed-b"}};
+    struct harness_plan plan = {configurations, COUNT(configurations)};
     struct error error;
     char deep[SCRATCH_SIZE + 20];
     snprintf(deep, sizeof deep, "%s/x/y", directory);
