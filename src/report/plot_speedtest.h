@@ -1,6 +1,7 @@
 /*
  * plot_speedtest.h - the picture of a speed test: throughput against file size, as a script for
- * gnuplot (5.4, terminal pngcairo) with its data inside, so that a person can run it again.
+ * gnuplot (5.4, terminal pngcairo) with its data inside, so that a person can run it again: a few
+ * variables and the rates, then data/speedtest.gnuplot, which draws.
  *
  * Bottom to top: the band from the slowest to the fastest run, the fastest runs dotted, the means
  * of a baseline dashed, the means with points; across, the averages over all sizes of the means

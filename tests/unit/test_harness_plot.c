@@ -158,7 +158,7 @@ static void a_link_without_a_shape(void **state)
     check(harness_draw(directory, &result, NULL, &interrupt, &error), "%s", error.message);
     static const char *const lines[] = {
         "refserver over a link without a shape, MTU 1500'",
-        "'Iterations: 2 +1 warmup · Ops: Read,Write' at",
+        "'Iterations: 2 +1 warmup · Ops: Read,Write'\n",
     };
     check_lines(lines, COUNT(lines));
     harness_result_release(&result);

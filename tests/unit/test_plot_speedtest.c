@@ -1,11 +1,12 @@
-/* report/plot_speedtest: the script that gnuplot gets, and how a stored result becomes its model.
- */
+/* report/plot_speedtest, data/speedtest.gnuplot: the script that gnuplot gets, what it makes of it,
+ * and how a stored result becomes its model. */
 #include "unit.h"
 
 #include "base/clock.h"
 #include "base/units.h"
 #include "made_result.h"
 #include "report/plot_speedtest.h"
+#include "scratch.h"
 
 #include <stdio.h>
 
@@ -30,66 +31,54 @@ static void check_lacks(const char *text, const char *line)
     check(found == NULL, "there is '%.60s'", found);
 }
 
-/* ---- The whole script ---- */
+/* What gnuplot has set after it has run the script; to be freed. Skips where there is no gnuplot.
+ */
+static char *set_by(const struct plot_speedtest *plot)
+{
+    char directory[SCRATCH_SIZE];
+    char path[SCRATCH_SIZE + 20];
+    char command[2 * SCRATCH_SIZE + 80];
+    if (system("gnuplot --version >/dev/null 2>&1") != 0) {
+        skip();
+    }
+    scratch_make(directory);
+    snprintf(path, sizeof path, "%s/script", directory);
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    plot_speedtest_write(file, plot);
+    fputs("show xrange; show yrange; show xtics; show label; show arrow\n"
+          "print 'bands'.bands.' bars'.bars.' dashes'.dashes.' points'.points\n",
+          file);
+    fclose(file);
+    snprintf(command, sizeof command,
+             "cd '%s' && LC_ALL=C gnuplot -d -c script /dev/null >said 2>&1 </dev/null", directory);
+    int status = system(command);
+    char *said = scratch_content(directory, "said");
+    assert_non_null(said);
+    check(status == 0, "gnuplot: %s", said);
+    scratch_remove(directory);
+    return said;
+}
 
-/* Two sizes of one test, by hand. The axis: log2 of 1M is 20, of 4M × 1.001 22.00144; the boxes
- * have 5.5 % of the whole at its left, so it begins at 20 - 2.00144 × 0.055 ÷ 0.945 = 19.88351.
- * Its top is 100 × 1.06. The averages are (50 + 80) ÷ 2 = 65 and (64 + 100) ÷ 2 = 82, at 0.6132 and
- * 0.7736 of the height. */
-static const char small_script[] =
+/* ---- The variables and the data ---- */
+
+static const char small_data[] =
     "# Throughput against file size, for gnuplot 5.4 or later with pngcairo.\n"
     "picture = 'small.png'\n"
-    "if (exists('ARG1') && strlen(ARG1) > 0) picture = ARG1\n"
-    "set terminal pngcairo size 1430,676 noenhanced font 'DejaVu Sans,11' background rgb "
-    "'#ffffff'\n"
-    "set encoding utf8\n"
-    "set decimalsign '.'\n"
-    "set output picture\n"
-    "$run1 << END\n"
+    "heading = 'a title'\n"
+    "conditions = 'conditions'\n"
+    "quantum = 1049764\n"
+    "quantum_kib = '1025.16'\n"
+    "sizes = ' 1048576 4194304'\n"
+    "names = ' 1M 4M'\n"
+    "tests = ' Read'\n"
+    "colours = ' 1f77b4'\n"
+    "runs = 1 # of the tests; the others are of the baseline\n"
+    "$rates << END\n"
     "# Read: size in bytes; mean, slowest, fastest run in MiB/s\n"
     "1048576 50 40 64\n"
     "4194304 80 70.25 100\n"
-    "END\n"
-    "set label 'a title' at screen 0.5,0.963 center noenhanced font ',14'\n"
-    "set label 'conditions' at screen 0.5,0.92 center noenhanced font ',10' tc rgb '#555555'\n"
-    "set label 'band: slowest to fastest run · dotted: fastest · across: averages of all sizes' at "
-    "screen 0.945,0.037 right font ',9' tc rgb '#555555'\n"
-    "set key at screen 0.065,0.9 left top horizontal Left reverse maxrows 2 samplen 2.5 "
-    "noenhanced font ',10'\n"
-    "set lmargin at screen 0.065\n"
-    "set rmargin at screen 0.945\n"
-    "set bmargin at screen 0.105\n"
-    "set tmargin at screen 0.81\n"
-    "set border 3 lc rgb '#555555'\n"
-    "set grid back lt 1 lw 1 lc rgb '#e4e4e4'\n"
-    "set logscale x 2\n"
-    "set xrange [967239.7161:4198498.304]\n"
-    "set yrange [0:106]\n"
-    "set xtics scale 0.75,0 nomirror ('1M' 1048576, '4M' 4194304)\n"
-    "set ytics nomirror\n"
-    "set format y '%g'\n"
-    "set xlabel 'File size'\n"
-    "set ylabel 'Throughput (MiB/s)'\n"
-    "set style textbox opaque fillcolor rgb '#ffffff' border rgb '#555555' margins 0.8,0.8\n"
-    "set label 'avg mean' at graph 0.006,0.975 left font ',9' tc rgb '#555555' front\n"
-    "set arrow from graph 0,first 65 to graph 1,first 65 nohead back lw 1 dt solid lc rgb "
-    "'#801f77b4'\n"
-    "set label '65' at graph 0.006,0.6132 left boxed font ',10' tc rgb '#1f77b4' front\n"
-    "set label 'avg max' at graph 1.006,0.975 left font ',9' tc rgb '#555555' front\n"
-    "set arrow from graph 0,first 82 to graph 1,first 82 nohead back lw 1 dt 3 lc rgb "
-    "'#801f77b4'\n"
-    "set label '82' at graph 1.006,0.7736 left boxed font ',10' tc rgb '#1f77b4' front\n"
-    "set arrow from first 1049764,graph 0 to first 1049764,graph 1 nohead back lw 1.2 dt 2 lc rgb "
-    "'#555555'\n"
-    "set label 'quantum 1025.16 KiB (Read of 1M: 50.00 MiB/s)' at first 1049764,graph 1.025 left "
-    "font ',10' tc rgb '#555555'\n"
-    "set label '' at first 1048576,first 50 point pt 6 ps 2.4 lw 1.5 lc rgb '#555555' front\n"
-    "plot keyentry with linespoints lw 2.2 pt 7 ps 0.9 lc rgb '#1f77b4' title 'Read (mean)', \\\n"
-    "     $run1 using 1:3:4 with filledcurves fs transparent solid 0.12 noborder lc rgb '#1f77b4' "
-    "notitle, \\\n"
-    "     $run1 using 1:4 with lines lw 1.5 dt 3 lc rgb '#801f77b4' notitle, \\\n"
-    "     $run1 using 1:2 with linespoints lw 2.2 pt 7 ps 0.9 lc rgb '#1f77b4' notitle\n"
-    "set output\n";
+    "END\n";
 
 static struct plot_point small_points[] = {{MIB, 50, 40, 64}, {4 * MIB, 80, 70.25, 100}};
 
@@ -105,14 +94,48 @@ static struct plot_speedtest small_plot(void)
                                    .lines = &small_lines};
 }
 
+/* Then data/speedtest.gnuplot. */
+static void the_script_holds_its_data(void **state)
+{
+    (void)state;
+    static const char fixed[] = "\n# ---- What follows is the same in each script ----\n";
+    static const char last[] = "\nset output\n";
+    struct plot_speedtest plot = small_plot();
+    char *script = script_of(&plot);
+    size_t length = sizeof small_data - 1;
+    assert_memory_equal(script, small_data, length);
+    assert_memory_equal(script + length, fixed, sizeof fixed - 1);
+    assert_string_equal(script + strlen(script) - (sizeof last - 1), last);
+    free(script);
+}
+
+/* The axis: log2 of 1M is 20, of 4M × 1.001 22.00144; the boxes have 5.5 % of the whole at its
+ * left, so it begins at 20 - 2.00144 × 0.055 ÷ 0.945 = 19.88351. Its top is 100 × 1.06. The
+ * averages are (50 + 80) ÷ 2 = 65 and (64 + 100) ÷ 2 = 82, at 0.6132 and 0.7736 of the height. */
 static void small(void **state)
 {
     (void)state;
     struct plot_speedtest plot = small_plot();
-    struct made_output output;
-    made_output_open(&output);
-    plot_speedtest_write(output.file, &plot);
-    made_output_check(&output, small_script);
+    char *said = set_by(&plot);
+    check_has(said, "set xrange [ 967240. : 4.19850e+06 ]");
+    check_has(said, "set yrange [ 0.00000 : 106.000 ]");
+    check_has(said, "(\"1M\" 1.04858e+06, \"4M\" 4.19430e+06)");
+    check_has(said, "\"a title\" at (screen 0.5, 0.963, 0)");
+    check_has(said, "\"conditions\" at (screen 0.5, 0.92, 0)");
+    check_has(said, "\"avg mean\" at (graph 0.006, 0.975, 0)");
+    check_has(said, "linecolor rgb \"#801f77b4\"  linewidth 1.000 dashtype 1\n"
+                    "\t  from (graph 0, first 65.0000, 0.00000) to (graph 1, first 65.0000, ");
+    check_has(said, "\"65\" at (graph 0.006, 0.6132");
+    check_has(said, "\"avg max\" at (graph 1.006, 0.975, 0)");
+    check_has(said, "linecolor rgb \"#801f77b4\"  linewidth 1.000 dashtype 3\n"
+                    "\t  from (graph 0, first 82.0000, 0.00000) to (graph 1, first 82.0000, ");
+    check_has(said, "\"82\" at (graph 1.006, 0.7735");
+    check_has(said, "\t  from (1.04976e+06, graph 0, 0) to (1.04976e+06, graph 1, 0)");
+    check_has(said, "\"quantum 1025.16 KiB (Read of 1M: 50.00 MiB/s)\" at (1.04976e+06, "
+                    "graph 1.025, 0) left ");
+    check_has(said, "\"\" at (1.04858e+06, 50.0000, 0.00000) left not rotated front  point ");
+    check_has(said, "\nbands 1 bars dashes points\n");
+    free(said);
 }
 
 /* ---- Texts ---- */
@@ -138,9 +161,9 @@ static void texts_are_quoted(void **state)
         char *script = script_of(&plot);
         snprintf(line, sizeof line, "\npicture = %s\n", texts[i].string);
         check_has(script, line);
-        snprintf(line, sizeof line, "\nset label %s at screen 0.5,0.963", texts[i].string);
+        snprintf(line, sizeof line, "\nheading = %s\n", texts[i].string);
         check_has(script, line);
-        snprintf(line, sizeof line, "\nset label %s at screen 0.5,0.92 ", texts[i].string);
+        snprintf(line, sizeof line, "\nconditions = %s\n", texts[i].string);
         check_has(script, line);
         free(script);
     }
@@ -151,13 +174,13 @@ static void long_texts_are_cut(void **state)
 {
     (void)state;
     char title[2 * 200 + 1] = "";
-    char expected[2 * 190 + 40] = "set label '";
+    char expected[2 * 190 + 40] = "heading = '";
     for (size_t i = 0; i < 200; i++) {
         memcpy(title + 2 * i, "ü", 3);
     }
     memcpy(expected + strlen(expected), title, 2 * 190);
     expected[11 + 2 * 190] = '\0';
-    strcat(expected, "…' at screen");
+    strcat(expected, "…'\n");
     struct plot_speedtest plot = small_plot();
     plot.title = title;
     char *script = script_of(&plot);
@@ -190,7 +213,7 @@ static void sizes_have_short_names(void **state)
 
 /* ---- What may be on a picture ---- */
 
-/* An octave each side; a bar instead of the band. */
+/* An octave each side; a bar instead of the band, a point instead of the dashed line. */
 static void one_size_only(void **state)
 {
     (void)state;
@@ -198,17 +221,15 @@ static void one_size_only(void **state)
     struct plot_speedtest plot = small_plot();
     lines.series[0].count = 1;
     plot.lines = plot.baseline = &lines;
-    char *script = script_of(&plot);
-    check_has(script, "\nset xrange [524288:2097152]\n");
-    check_has(script, " nomirror ('1M' 1048576)\n");
-    check_has(script, "$run1 using 1:2:3:4 with yerrorbars lw 8 pt 0 lc rgb '#e01f77b4' notitle");
-    check_has(script, "$base1 using 1:2 with points pt 4 ps 1.4 lc rgb '#1f77b4' notitle");
-    check_has(script, "graph 1.025 center ");
-    check_lacks(script, "filledcurves");
-    free(script);
+    char *said = set_by(&plot);
+    check_has(said, "set xrange [ 524288. : 2.09715e+06 ]");
+    check_has(said, " (\"1M\" 1.04858e+06)\n");
+    check_has(said, "graph 1.025, 0) centre ");
+    check_has(said, "\nbands bars 1 dashes points 2\n");
+    free(said);
 }
 
-/* Its sizes count on the axes, and it lies below the means. */
+/* Its sizes count on the axes; the averages are those of the run. */
 static void a_baseline(void **state)
 {
     (void)state;
@@ -218,31 +239,37 @@ static void a_baseline(void **state)
     struct plot_speedtest plot = small_plot();
     plot.baseline = &baseline;
     char *script = script_of(&plot);
-    check_has(script, "$base1 << END\n# Write: size in bytes; mean, slowest, fastest run in "
-                      "MiB/s\n2097152 200 190 300\n8388608 40 30 50\nEND\n");
-    check_has(script, "('1M' 1048576, '2M' 2097152, '4M' 4194304, '8M' 8388608)");
-    check_has(script, "\nset yrange [0:318]\n");
-    check_has(script, "title 'Read (mean)', \\\n     keyentry with lines lw 1.8 dt 2 lc rgb "
-                      "'#d62728' title 'Write (baseline)', \\\n     $run1 using 1:3:4 ");
-    const char *dashed = strstr(script, "$base1 using 1:2 with lines lw 1.8 dt 2 lc rgb '#d62728'");
-    const char *means = strstr(script, "$run1 using 1:2 with linespoints");
-    check(dashed != NULL && means != NULL && dashed < means, "order: %s", script);
+    check_has(script, "\nsizes = ' 1048576 2097152 4194304 8388608'\nnames = ' 1M 2M 4M 8M'\n"
+                      "tests = ' Read Write'\ncolours = ' 1f77b4 d62728'\nruns = 1 ");
+    check_has(script, "4194304 80 70.25 100\n\n\n# Write: size in bytes; mean, slowest, fastest "
+                      "run in MiB/s\n2097152 200 190 300\n8388608 40 30 50\nEND\n");
     free(script);
+    char *said = set_by(&plot);
+    check_has(said, "set yrange [ 0.00000 : 318.000 ]");
+    check_has(said, "\nbands 1 bars dashes 2 points\n");
+    check_has(said, "\"65\" at (graph 0.006, ");
+    check_lacks(said, "\"120\"");
+    free(said);
 }
 
-/* Where the sizes do not reach it, or nobody knows it. */
+/* Where the sizes do not reach it, or nobody knows it; and at the right end. */
 static void a_quantum_elsewhere(void **state)
 {
     (void)state;
     static const uint64_t quanta[] = {0, 4096, 5 * MIB};
+    struct plot_speedtest plot = small_plot();
     for (size_t i = 0; i < COUNT(quanta); i++) {
-        struct plot_speedtest plot = small_plot();
         plot.quantum_bytes = quanta[i];
-        char *script = script_of(&plot);
-        check_lacks(script, "quantum");
-        check_lacks(script, "point pt 6");
-        free(script);
+        char *said = set_by(&plot);
+        check_lacks(said, "quantum");
+        check_lacks(said, "pointtype 6");
+        free(said);
     }
+    plot.quantum_bytes = 4 * MIB;
+    char *said = set_by(&plot);
+    check_has(said, "\"quantum 4096 KiB (Read of 4M: 80.00 MiB/s)\" at (4.19430e+06, graph 1.025, "
+                    "0) right ");
+    free(said);
 }
 
 /* On an axis of 16.94 octaves labels are 0.59 apart at least: 5000 is 0.29 behind 4096. */
@@ -255,9 +282,9 @@ static void labels_that_would_touch(void **state)
                                .count = 1};
     struct plot_speedtest plot = small_plot();
     plot.lines = &lines;
-    char *script = script_of(&plot);
-    check_has(script, "('4K' 4096, '' 5000, '8K' 8192, '256M' 268435456)");
-    free(script);
+    char *said = set_by(&plot);
+    check_has(said, "(\"4K\" 4096.00, \"\" 5000.00, \"8K\" 8192.00, \"256M\" 2.68435e+08)");
+    free(said);
 }
 
 /* Boxes 4.7 % apart: at the bottom upwards from 2.5 %, at the top downwards from 92 %. */
@@ -276,16 +303,18 @@ static void boxes_that_would_touch(void **state)
     struct plot_speedtest plot = small_plot();
     plot.lines = &lines;
     char *script = script_of(&plot);
-    check_has(script, "set label '1000' at graph 0.006,0.9200 left boxed font ',10' tc rgb "
-                      "'#1f77b4'");
-    check_has(script, "set label '999' at graph 0.006,0.8730 left boxed font ',10' tc rgb "
-                      "'#d62728'");
-    check_has(script, "set label '0.0' at graph 0.006,0.0250 left boxed font ',10' tc rgb "
-                      "'#2ca02c'");
-    check_has(script, "set label '9.9' at graph 0.006,0.0720 left boxed font ',10' tc rgb "
-                      "'#7f7f7f'");
-    check_has(script, "set label '11' at graph 1.006,0.0720 ");
+    check_has(script, "\ncolours = ' 1f77b4 d62728 2ca02c 7f7f7f'\n");
     free(script);
+    char *said = set_by(&plot);
+    check_has(said, "\"1000\" at (graph 0.006, 0.92, 0) left not rotated front  font \",10\" "
+                    "textcolor rgb \"#1f77b4\"  nopoint boxed");
+    check_has(said, "\"999\" at (graph 0.006, 0.873, 0) left not rotated front  font \",10\" "
+                    "textcolor rgb \"#d62728\"");
+    check_has(said, "\"0.0\" at (graph 0.006, 0.025, 0) left not rotated front  font \",10\" "
+                    "textcolor rgb \"#2ca02c\"");
+    check_has(said, "\"9.9\" at (graph 0.006, 0.072, 0) ");
+    check_has(said, "\"11\" at (graph 1.006, 0.072, 0) ");
+    free(said);
 }
 
 /* ---- From a stored result ---- */
@@ -387,6 +416,7 @@ static void too_many_tests(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_script_holds_its_data),
         cmocka_unit_test(small),
         cmocka_unit_test(texts_are_quoted),
         cmocka_unit_test(long_texts_are_cut),

@@ -210,8 +210,9 @@ static void picture_and_comparison(void **state)
         .picture = "x.png", .title = "t", .conditions = "c", .lines = &lines};
     plot_speedtest_write(output.file, &plot);
     fclose(output.file);
-    check_in_order(output.text, "title 'Write (mean)'", "title 'Touch (mean)'");
-    check_in_order(output.text, "# Touch: size in bytes", "abcdef");
+    check_in_order(output.text, "\ntests = ' Write", " Touch'\n");
+    check_in_order(output.text, "\ncolours = ' ", " abcdef'\n");
+    check_in_order(output.text, "# Write: size in bytes", "# Touch: size in bytes");
     free(output.text);
     plot_lines_release(&lines);
     check(comparison_report_make(&report, "a", &stored, "b", &stored, NULL, 0, &error), "%s",
