@@ -164,7 +164,7 @@ const char *afp_result_name(int32_t result)
     return "unknown result";
 }
 
-const char *afp_result_hint(int32_t result)
+static const char *result_hint(int32_t result)
 {
     for (size_t i = 0; i < COUNT(results); i++) {
         if (results[i].result == result) {
@@ -181,7 +181,7 @@ bool afp_error(struct error *error, int32_t result, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
-    const char *hint = afp_result_hint(result);
+    const char *hint = result_hint(result);
     return error_set(error, ERROR_AFP, result, "%s: %s (%d)%s%s", what, afp_result_name(result),
                      result, hint != NULL ? ", " : "", hint != NULL ? hint : "");
 }

@@ -138,11 +138,8 @@ enum afp_result {
 /* "DiskFull"; "unknown result" for a code that is in no table. */
 const char *afp_result_name(int32_t result);
 
-/* "no such file or directory on the server" and the like: what the result means to a person; NULL
- * when the name says it all. */
-const char *afp_result_hint(int32_t result);
-
-/* ERROR_AFP with "<formatted text>: <name> (<number>)<hint>". Returns false. */
+/* ERROR_AFP with "<formatted text>: <name> (<number>)", and what that means to a person where the
+ * name does not say it all. Returns false. */
 bool afp_error(struct error *error, int32_t result, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

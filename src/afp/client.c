@@ -400,31 +400,6 @@ uint32_t afp_client_quantum(const struct afp_client *client)
     return client->quantum;
 }
 
-/* "Netatalk4.5.1" as 0x040501; 0 for anything else. */
-static unsigned netatalk_version(struct span machine_type)
-{
-    char text[32] = "";
-    size_t length = machine_type.size < sizeof text ? machine_type.size : sizeof text - 1;
-    memcpy(text, machine_type.data, length);
-    unsigned major = 0;
-    unsigned minor = 0;
-    unsigned patch = 0;
-    if (sscanf(text, "Netatalk%2u.%2u.%2u", &major, &minor, &patch) < 2) {
-        return 0;
-    }
-    return major << 16 | minor << 8 | patch;
-}
-
-uint32_t afp_write_chunk(struct span machine_type, uint32_t quantum, enum afp_version version)
-{
-    unsigned netatalk = machine_type.size > 0 ? netatalk_version(machine_type) : 0;
-    if (netatalk < 0x040400 || netatalk > 0x040501) {
-        return quantum;
-    }
-    uint32_t block = version >= AFP_3_0 ? AFP_WRITE_EXT_BLOCK_SIZE : AFP_WRITE_BLOCK_SIZE;
-    return quantum > block ? quantum - block : quantum;
-}
-
 uint32_t afp_client_write_chunk(const struct afp_client *client)
 {
     return afp_write_chunk(client->description.info.machine_type, client->quantum, client->version);

@@ -58,12 +58,8 @@ const struct uam *afp_client_uam(const struct afp_client *client);
 /* The quantum that OpenSession offered. */
 uint32_t afp_client_quantum(const struct afp_client *client);
 
-/* The largest write that this server takes: the quantum, less the request block for servers known
- * to refuse block + data above it, Netatalk 4.4 to 4.5.1 (1.11). */
+/* The largest write that this server takes: afp_write_chunk(). */
 uint32_t afp_client_write_chunk(const struct afp_client *client);
-
-/* The same rule as a pure function. */
-uint32_t afp_write_chunk(struct span machine_type, uint32_t quantum, enum afp_version version);
 
 /* The most bytes of a file that the session's read and write calls reach. */
 uint64_t afp_client_size_limit(const struct afp_client *client);

@@ -99,9 +99,6 @@ struct afp_login_continue {
 void afp_login_continue_request(struct wire *wire, struct afp_login_continue *message);
 void afp_login_challenge(struct wire *wire, struct afp_login_continue *message);
 
-/* True for "No User Authent", in any case (4.1). */
-bool afp_uam_is_guest(struct span uam);
-
 /* FPGetSrvrParms' reply: this head, then `count` volumes (5.1). */
 struct afp_server_parms_reply {
     uint32_t time;

@@ -1,8 +1,8 @@
 /* Login, server and volume messages: doc/protocol.md 4.1, 5.1, 5.2. */
 #include "afp/message_internal.h"
+#include "uam/uam.h"
 
 #include <string.h>
-#include <strings.h>
 
 void afp_plain_request(struct wire *wire, enum afp_command command)
 {
@@ -13,13 +13,6 @@ void afp_id_request(struct wire *wire, enum afp_command command, struct afp_id_r
 {
     message_start(wire, command);
     wire_u16(wire, &message->id);
-}
-
-bool afp_uam_is_guest(struct span uam)
-{
-    static const char guest[] = "No User Authent";
-    return uam.size == sizeof guest - 1 &&
-           strncasecmp((const char *)uam.data, guest, uam.size) == 0;
 }
 
 /* What follows the user name: nothing, or a pad byte and the method's bytes. */
@@ -37,7 +30,7 @@ void afp_login_request(struct wire *wire, struct afp_login_request *message)
     wire_constant_u8(wire, AFP_LOGIN);
     wire_pstr(wire, &message->version);
     wire_pstr(wire, &message->uam);
-    if (afp_uam_is_guest(message->uam)) {
+    if (uam_is_named(&uam_guest, message->uam)) {
         if (wire->mode == WIRE_DECODE) {
             message->user = message->auth = (struct span){0};
         }

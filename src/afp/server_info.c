@@ -1,5 +1,8 @@
 #include "afp/server_info.h"
 
+#include <stdio.h>
+#include <string.h>
+
 /* Every block after the fixed part is reached by an offset from the start of the reply. */
 typedef void block_function(struct wire *wire, struct afp_server_info *info);
 
@@ -154,4 +157,29 @@ bool afp_highest_version(const struct afp_server_info *info, enum afp_version *v
         }
     }
     return false;
+}
+
+/* "Netatalk4.5.1" as 0x040501; 0 for anything else. */
+static unsigned netatalk_version(struct span machine_type)
+{
+    char text[32] = "";
+    size_t length = machine_type.size < sizeof text ? machine_type.size : sizeof text - 1;
+    memcpy(text, machine_type.data, length);
+    unsigned major = 0;
+    unsigned minor = 0;
+    unsigned patch = 0;
+    if (sscanf(text, "Netatalk%2u.%2u.%2u", &major, &minor, &patch) < 2) {
+        return 0;
+    }
+    return major << 16 | minor << 8 | patch;
+}
+
+uint32_t afp_write_chunk(struct span machine_type, uint32_t quantum, enum afp_version version)
+{
+    unsigned netatalk = machine_type.size > 0 ? netatalk_version(machine_type) : 0;
+    if (netatalk < 0x040400 || netatalk > 0x040501) {
+        return quantum;
+    }
+    uint32_t block = version >= AFP_3_0 ? AFP_WRITE_EXT_BLOCK_SIZE : AFP_WRITE_BLOCK_SIZE;
+    return quantum > block ? quantum - block : quantum;
 }

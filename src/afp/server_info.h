@@ -35,4 +35,8 @@ bool afp_info_list_has(const struct afp_info_list *list, struct span item);
 /* The highest version of ours in the server's list; false if there is none. */
 bool afp_highest_version(const struct afp_server_info *info, enum afp_version *version);
 
+/* The largest write that a server of this machine type takes: the quantum, less the request block
+ * for those known to refuse block + data above it, Netatalk 4.4 to 4.5.1 (1.11). */
+uint32_t afp_write_chunk(struct span machine_type, uint32_t quantum, enum afp_version version);
+
 #endif

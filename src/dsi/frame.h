@@ -15,7 +15,6 @@
 #define DSI_FALLBACK_QUANTUM  (64U * 1024) /* 1.4: when the server offers none */
 #define DSI_ATTENTION_QUANTUM 2            /* 1.4: what clients ask for */
 #define DSI_TICKLE_INTERVAL_S 30           /* 1.8 */
-#define DSI_SILENCE_LIMIT_S   120          /* 1.8 */
 
 enum dsi_flags { DSI_REQUEST = 0, DSI_REPLY = 1 };
 

@@ -35,8 +35,8 @@ static void fill(uint8_t *bytes, size_t size)
     }
 }
 
-bool payload_make_aligned(struct payload *payload, size_t alignment, size_t chunk,
-                          size_t other_chunk, struct error *error)
+bool payload_make(struct payload *payload, size_t alignment, size_t chunk, size_t other_chunk,
+                  struct error *error)
 {
     size_t chunk_limit = chunk > other_chunk ? chunk : other_chunk;
     size_t period = choose_period(alignment, chunk, other_chunk);
@@ -59,11 +59,6 @@ bool payload_make_aligned(struct payload *payload, size_t alignment, size_t chun
         memcpy(payload->bytes + period + at, payload->bytes, left < period ? left : period);
     }
     return true;
-}
-
-bool payload_make(struct payload *payload, size_t chunk, size_t other_chunk, struct error *error)
-{
-    return payload_make_aligned(payload, 1, chunk, other_chunk, error);
 }
 
 void payload_release(struct payload *payload)

@@ -24,13 +24,10 @@ struct payload {
     size_t chunk_limit; /* the largest piece that payload_at() can give */
 };
 
-/* For files that are moved in chunks of either size; chunk_limit is the larger one. */
-bool payload_make(struct payload *payload, size_t chunk, size_t other_chunk, struct error *error);
-
-/* The same for O_DIRECT: whatever lies at a multiple of `alignment` in a file lies at one in
- * memory. */
-bool payload_make_aligned(struct payload *payload, size_t alignment, size_t chunk,
-                          size_t other_chunk, struct error *error);
+/* For files that are moved in chunks of either size; chunk_limit is the larger one. Whatever lies
+ * at a multiple of `alignment` (1, or what O_DIRECT wants) in a file lies at one in memory. */
+bool payload_make(struct payload *payload, size_t alignment, size_t chunk, size_t other_chunk,
+                  struct error *error);
 
 void payload_release(struct payload *payload);
 

@@ -116,7 +116,7 @@ static bool prepare_flows(struct speed_run *run, struct error *error)
     size_t written = run->size_bytes < write_chunk ? (size_t)run->size_bytes : write_chunk;
     struct flow_plan fill = plan_flow(run, FLOW_WRITE, write_chunk);
     struct flow_plan timed = plan_flow(run, direction, chunk);
-    return payload_make_aligned(&run->payload, facts->alignment, piece, written, error) &&
+    return payload_make(&run->payload, facts->alignment, piece, written, error) &&
            flow_prepare(&run->fill, &fill, error) && flow_prepare(&run->flow, &timed, error);
 }
 

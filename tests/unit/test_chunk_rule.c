@@ -1,8 +1,9 @@
-/* afp/client: the largest write that a server takes (doc/protocol.md 1.11; doc/method.md,
+/* afp/server_info: the largest write that a server takes (doc/protocol.md 1.11; doc/method.md,
  * "Chunks"), and the tables of afp/afp. */
 #include "unit.h"
 
-#include "afp/client.h"
+#include "afp/afp.h"
+#include "afp/server_info.h"
 
 static void write_chunk(void **state)
 {
@@ -129,9 +130,10 @@ static void commands_and_results(void **state)
     assert_int_equal(afp_command_entry(AFP_ENUMERATE_EXT2)->since, AFP_3_1);
     assert_string_equal(afp_result_name(-5008), "DiskFull");
     assert_string_equal(afp_result_name(-9999), "unknown result");
-    assert_null(afp_result_hint(-5008));
 
     struct error error;
+    assert_false(afp_error(&error, -5008, "a write"));
+    assert_string_equal(error.message, "a write: DiskFull (-5008)");
     assert_false(afp_error(&error, -5023, "login of '%s'", "joe"));
     check_error(&error, ERROR_AFP,
                 "login of 'joe': UserNotAuth (-5023), wrong user name or password");

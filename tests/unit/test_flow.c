@@ -23,7 +23,7 @@ struct fixture {
 static void fixture_open(struct fixture *fixture, uint64_t size)
 {
     *fixture = (struct fixture){.fake = fake_target_new()};
-    assert_true(payload_make(&fixture->payload, CHUNK, CHUNK, &fixture->error));
+    assert_true(payload_make(&fixture->payload, 1, CHUNK, CHUNK, &fixture->error));
     fixture->source = fake_file(fixture->fake, TARGET_FIRST, "Source", size);
     fixture->destination = fake_file(fixture->fake, TARGET_SECOND, "Destination", 0);
     fixture->source->open = fixture->destination->open = true;

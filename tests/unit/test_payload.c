@@ -16,7 +16,7 @@ static void neighbouring_chunks_differ(void **state)
         struct payload payload;
         struct error error;
         size_t chunk = chunks[i];
-        assert_true(payload_make(&payload, chunk, chunk, &error));
+        assert_true(payload_make(&payload, 1, chunk, chunk, &error));
         check(chunk % payload.period_bytes != 0, "chunk %zu: all pieces are the same", chunk);
         unsigned same = 0;
         for (uint64_t k = 0; k < 100; k++) {
@@ -46,7 +46,7 @@ static void two_chunk_sizes(void **state)
         struct payload payload;
         struct error error;
         const size_t both[] = {rows[i].chunk, rows[i].other};
-        assert_true(payload_make_aligned(&payload, rows[i].alignment, both[0], both[1], &error));
+        assert_true(payload_make(&payload, rows[i].alignment, both[0], both[1], &error));
         assert_int_equal(payload.chunk_limit, both[0] > both[1] ? both[0] : both[1]);
         for (size_t k = 0; k < 2; k++) {
             check(both[k] % payload.period_bytes != 0, "row %zu: all pieces of %zu are the same", i,
@@ -79,7 +79,7 @@ static void the_period_is_prime(void **state)
     for (size_t i = 0; i < COUNT(chunks); i++) {
         struct payload payload;
         struct error error;
-        assert_true(payload_make(&payload, chunks[i], chunks[i], &error));
+        assert_true(payload_make(&payload, 1, chunks[i], chunks[i], &error));
         assert_true(is_prime(payload.period_bytes));
         payload_release(&payload);
     }
@@ -92,7 +92,7 @@ static void is_contiguous_from_any_offset(void **state)
     for (size_t i = 0; i < COUNT(limits); i++) {
         struct payload payload;
         struct error error;
-        assert_true(payload_make(&payload, limits[i], limits[i], &error));
+        assert_true(payload_make(&payload, 1, limits[i], limits[i], &error));
         uint64_t period = payload.period_bytes;
         const uint64_t offsets[] = {
             0, 1, period - 1, period, period + 1, 12345678901, UINT64_MAX - limits[i]};
@@ -117,7 +117,7 @@ static void looks_random(void **state)
     struct payload payload;
     struct error error;
     unsigned counts[256] = {0};
-    assert_true(payload_make(&payload, 1000, 1000, &error));
+    assert_true(payload_make(&payload, 1, 1000, 1000, &error));
     for (size_t at = 0; at < payload.period_bytes; at++) {
         counts[payload.bytes[at]]++;
     }
@@ -134,7 +134,7 @@ static void verify_names_the_byte(void **state)
     static const size_t flips[] = {0, 1, 7, 499, 999};
     struct payload payload;
     struct error error;
-    assert_true(payload_make(&payload, 1000, 1000, &error));
+    assert_true(payload_make(&payload, 1, 1000, 1000, &error));
     for (size_t i = 0; i < COUNT(offsets); i++) {
         for (size_t zeros = 0; zeros < 2; zeros++) {
             static const uint8_t nothing[1000];
@@ -166,7 +166,7 @@ static void verify_names_the_first(void **state)
     (void)state;
     struct payload payload;
     struct error error;
-    assert_true(payload_make(&payload, 1000, 1000, &error));
+    assert_true(payload_make(&payload, 1, 1000, 1000, &error));
     uint8_t *bytes = exact_copy(payload_at(&payload, 0), 1000);
     bytes[10] ^= 1;
     bytes[20] ^= 1;
@@ -183,7 +183,8 @@ static void has_a_limit(void **state)
     (void)state;
     struct payload payload;
     struct error error;
-    assert_false(payload_make(&payload, PAYLOAD_CHUNK_LIMIT + 1, PAYLOAD_CHUNK_LIMIT + 1, &error));
+    assert_false(
+        payload_make(&payload, 1, PAYLOAD_CHUNK_LIMIT + 1, PAYLOAD_CHUNK_LIMIT + 1, &error));
     check_error(&error, ERROR_LIMIT, "268435456");
     payload_release(&payload); /* due in any case */
 }

@@ -134,7 +134,7 @@ static void three_passes(struct posix_fixture *fixture, uint64_t size, const str
     struct target_file *copy;
     struct payload payload;
     struct error error;
-    must(payload_make_aligned(&payload, target->facts.alignment, row->chunk, row->chunk, &error));
+    must(payload_make(&payload, target->facts.alignment, row->chunk, row->chunk, &error));
     must(fixture->ops->create_file(target, TARGET_FIRST, "a", &error));
     must(fixture->ops->create_file(target, TARGET_SECOND, "b", &error));
     must(fixture->ops->open_file(target, TARGET_FIRST, "a", &source, &error));
@@ -219,7 +219,7 @@ static void direct_tails(void **state)
         posix_end(&fixture);
         skip();
     }
-    must(payload_make_aligned(&payload, POSIX_ALIGNMENT, 4096, 4096, &error));
+    must(payload_make(&payload, POSIX_ALIGNMENT, 4096, 4096, &error));
     must(fixture.ops->create_file(fixture.target, TARGET_FIRST, "a", &error));
     must(fixture.ops->open_file(fixture.target, TARGET_FIRST, "a", &file, &error));
     for (uint32_t depth = 1; depth <= 3; depth += 2) {
@@ -363,8 +363,8 @@ static void failing_flow(struct posix_fixture *fixture, const struct flow_plan *
     struct flow_plan plan = *wanted;
     plan.target = target;
     plan.payload = &payload;
-    must(payload_make_aligned(&payload, target->facts.alignment, plan.chunk_bytes, plan.chunk_bytes,
-                              &error));
+    must(payload_make(&payload, target->facts.alignment, plan.chunk_bytes, plan.chunk_bytes,
+                      &error));
     must(fixture->ops->create_file(target, TARGET_FIRST, "file", &error));
     must(fixture->ops->open_file(target, TARGET_FIRST, "file", &file, &error));
     must(fixture->ops->set_length(target, file, length, &error));

@@ -221,7 +221,7 @@ static void existing_files_are_not_changed(void **state)
         plan.direction = FLOW_WRITE; /* it is open for reading only */
         struct payload payload;
         struct flow flow;
-        must(payload_make_aligned(&payload, 4096, 4096, 4096, &error));
+        must(payload_make(&payload, 4096, 4096, 4096, &error));
         plan.payload = &payload;
         assert_false(try_flow(&flow, &plan, NULL, file, &error));
         assert_int_equal(error.code, EBADF);

@@ -105,6 +105,8 @@ static void finds_by_name_and_option(void **state)
     (void)state;
     assert_ptr_equal(uam_by_name(span_from_string("no user authent")), &uam_guest);
     assert_null(uam_by_name(span_from_string("guest")));
+    assert_null(uam_by_name(span_from_string("No User Authen")));
+    assert_null(uam_by_name(span_from_string("No User Authent ")));
     assert_null(uam_by_name((struct span){0}));
     assert_ptr_equal(uam_by_option("GUEST"), &uam_guest);
     assert_ptr_equal(uam_by_option("cleartxt"), &uam_cleartext);
