@@ -38,7 +38,7 @@ static bool on_sample(void *context, const struct result_case *result_case,
     }
     fprintf(csv->out, "%s,%" PRIu32 ",%.3f,%" PRIu64 ",%.2f\n", result_case->test.name,
             sample->number, mib((double)sample->size_bytes), whole_us((double)sample->duration_ns),
-            rate_mib((double)sample->size_bytes, (double)sample->duration_ns));
+            mib(result_rate((double)sample->size_bytes, (double)sample->duration_ns)));
     return report_written(csv->out, error);
 }
 
