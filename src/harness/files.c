@@ -22,26 +22,10 @@ struct content {
 
 /* ---- The files ---- */
 
-/* The test program's own text and not made from its document: one that knows no marks (TOOL=) has
- * nothing else, and of both kinds the file is what they print themselves. */
-bool harness_files_csv(FILE *out, const struct harness_result *result, struct error *error)
-{
-    const char **fragments = memory_allocate(result->size_count + 1, sizeof *fragments);
-    if (fragments == NULL) {
-        return memory_error(error, "for the CSV");
-    }
-    for (size_t i = 0; i < result->size_count; i++) {
-        fragments[i] = result->sizes[i].csv;
-    }
-    bool ok = harness_write_csv(out, fragments, result->size_count, error);
-    memory_release(fragments);
-    return ok;
-}
-
 static bool write_csv(FILE *out, const void *context, struct error *error)
 {
     const struct content *content = context;
-    return harness_files_csv(out, content->result, error);
+    return harness_write_csv(out, content->result, error);
 }
 
 static bool write_messages(FILE *out, const void *context, struct error *error)

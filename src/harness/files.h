@@ -37,9 +37,6 @@ bool harness_file_write(const char *directory, const char *name, const char *suf
                         bool (*write)(FILE *out, const void *context, struct error *error),
                         const void *context, struct error *error);
 
-/* NAME.csv: what the test program wrote for all sizes, as one sweep. */
-bool harness_files_csv(FILE *out, const struct harness_result *result, struct error *error);
-
 /* All files of a run but the picture and its script (plot.h); earlier ones of these are
  * removed. `messages` is what the test program wrote on stderr. */
 bool harness_files_write(const char *directory, const struct harness_result *result,

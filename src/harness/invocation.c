@@ -16,7 +16,7 @@
 #define CLEAN_UP_NS (8 * NS_PER_S) /* for the test program to tidy up after Ctrl-C */
 
 struct running {
-    struct harness_invocation *tool;
+    struct harness_invocation *invocation;
     pid_t process;
     int end;   /* readable when the process has ended */
     int marks; /* −1: none, or closed by the other side */
@@ -40,7 +40,8 @@ static bool take_line(struct running *running, struct error *error)
     running->line[running->length] = '\0';
     running->length = 0;
     return mark_read(running->line, &mark, error) &&
-           running->tool->on_mark(running->tool->context, &mark, error) && answer(running, error);
+           running->invocation->on_mark(running->invocation->context, &mark, error) &&
+           answer(running, error);
 }
 
 /* Byte by byte: after a mark the test program waits, so there is never more than one line. */
@@ -71,21 +72,21 @@ static bool read_marks(struct running *running, struct error *error)
 /* Until it has ended; false with its error if something else goes wrong before. */
 static bool watch(struct running *running, struct error *error)
 {
-    uint64_t limit_ns = running->tool->limit_ns;
+    uint64_t limit_ns = running->invocation->limit_ns;
     uint64_t deadline_ns = limit_ns > 0 ? clock_now_ns() + limit_ns : UINT64_MAX;
     for (;;) {
         struct pollfd events[] = {{.fd = running->end, .events = POLLIN},
                                   {.fd = running->marks, .events = POLLIN},
-                                  {.fd = running->tool->interrupt->fd, .events = POLLIN}};
+                                  {.fd = running->invocation->interrupt->fd, .events = POLLIN}};
         int ready = stream_poll(events, 3, deadline_ns);
         if (ready < 0) {
             return error_set_errno(error, errno, "poll");
         }
         if (ready == 0) {
             return error_set(error, ERROR_TIMEOUT, 0, "%s does not end",
-                             running->tool->arguments[0]);
+                             running->invocation->arguments[0]);
         }
-        if (events[2].revents != 0 && !interrupt_check(running->tool->interrupt, error)) {
+        if (events[2].revents != 0 && !interrupt_check(running->invocation->interrupt, error)) {
             return false;
         }
         if (events[1].revents != 0 && !read_marks(running, error)) {
@@ -110,19 +111,20 @@ static void end_process(struct running *running, bool failed)
             kill(-running->process, SIGKILL);
         }
     }
-    while (waitpid(running->process, &running->tool->status, 0) < 0 && errno == EINTR) {
+    while (waitpid(running->process, &running->invocation->status, 0) < 0 && errno == EINTR) {
     }
 }
 
 static bool start(struct running *running, const int descriptors[], struct error *error)
 {
-    struct harness_invocation *tool = running->tool;
+    struct harness_invocation *invocation = running->invocation;
     struct lab_program program = {.side = LAB_CLIENT,
-                                  .arguments = tool->arguments,
+                                  .arguments = invocation->arguments,
                                   .descriptors = descriptors,
-                                  .descriptor_count = tool->marks ? INVOCATION_MARK_FD + 1 : 3};
-    if (!lab_start(tool->lab, &program, &running->process, error)) {
-        return error_prefix(error, "cannot start the test program '%s'", tool->arguments[0]);
+                                  .descriptor_count =
+                                      invocation->marks ? INVOCATION_MARK_FD + 1 : 3};
+    if (!lab_start(invocation->lab, &program, &running->process, error)) {
+        return error_prefix(error, "cannot start the test program '%s'", invocation->arguments[0]);
     }
     running->end = (int)syscall(SYS_pidfd_open, running->process, 0);
     if (running->end < 0) {
@@ -152,22 +154,23 @@ static void close_all(const int *descriptors, size_t count)
     }
 }
 
-static bool take_outputs(struct harness_invocation *tool, const int outputs[2], struct error *error)
+static bool take_outputs(struct harness_invocation *invocation, const int outputs[2],
+                         struct error *error)
 {
-    tool->output = harness_read_file(outputs[0], "the test program's output", error);
-    if (tool->output != NULL) {
-        tool->messages = harness_read_file(outputs[1], "the test program's messages", error);
+    invocation->output = harness_read_file(outputs[0], "the test program's output", error);
+    if (invocation->output != NULL) {
+        invocation->messages = harness_read_file(outputs[1], "the test program's messages", error);
     }
-    return tool->messages != NULL;
+    return invocation->messages != NULL;
 }
 
-bool harness_invocation_run(struct harness_invocation *tool, struct error *error)
+bool harness_invocation_run(struct harness_invocation *invocation, struct error *error)
 {
     int outputs[2] = {-1, -1};
     int pair[2] = {-1, -1};
-    struct running running = {.tool = tool, .end = -1, .marks = -1};
-    tool->output = NULL;
-    tool->messages = NULL;
+    struct running running = {.invocation = invocation, .end = -1, .marks = -1};
+    invocation->output = NULL;
+    invocation->messages = NULL;
     bool ok = open_outputs(outputs, pair, error);
     const int descriptors[INVOCATION_MARK_FD + 1] = {-1, outputs[0], outputs[1], pair[1]};
     ok = ok && start(&running, descriptors, error);
@@ -180,21 +183,21 @@ bool harness_invocation_run(struct harness_invocation *tool, struct error *error
         ok = watch(&running, error);
         end_process(&running, !ok);
         struct error later;
-        ok = take_outputs(tool, outputs, ok ? error : &later) && ok;
+        ok = take_outputs(invocation, outputs, ok ? error : &later) && ok;
     }
     close_all((const int[]){pair[0], pair[1], outputs[0], outputs[1], running.end, running.marks},
               6);
     return ok;
 }
 
-bool harness_invocation_check(const struct harness_invocation *tool, struct error *error)
+bool harness_invocation_check(const struct harness_invocation *invocation, struct error *error)
 {
-    const char *name = tool->arguments[0];
-    if (WIFSIGNALED(tool->status)) {
+    const char *name = invocation->arguments[0];
+    if (WIFSIGNALED(invocation->status)) {
         return error_set(error, ERROR_SYSTEM, 0, "%s was killed by signal %d (%s)", name,
-                         WTERMSIG(tool->status), strsignal(WTERMSIG(tool->status)));
+                         WTERMSIG(invocation->status), strsignal(WTERMSIG(invocation->status)));
     }
-    int code = WEXITSTATUS(tool->status);
+    int code = WEXITSTATUS(invocation->status);
     return code == EXIT_DONE ||
            error_set(error, code == EXIT_INTERRUPTED ? ERROR_INTERRUPTED : ERROR_SYSTEM, code,
                      "%s ended with exit code %d", name, code);

@@ -29,10 +29,10 @@ struct harness_invocation {
 
 /* Runs it to its end. False: it could not be started or watched, on_mark failed, or Ctrl-C; it has
  * then been ended. True says nothing of its success. */
-bool harness_invocation_run(struct harness_invocation *tool, struct error *error);
+bool harness_invocation_run(struct harness_invocation *invocation, struct error *error);
 
 /* Whether it did well; else ERROR_SYSTEM, or ERROR_INTERRUPTED, with how it ended; the error's code
  * is its exit code, 0 after a signal. */
-bool harness_invocation_check(const struct harness_invocation *tool, struct error *error);
+bool harness_invocation_check(const struct harness_invocation *invocation, struct error *error);
 
 #endif

@@ -4,6 +4,7 @@
 #include "cli/gnuplot.h"
 #include "harness/figures.h"
 #include "harness/files.h"
+#include "harness/write_csv.h"
 #include "report/plot_speedtest.h"
 
 #include <errno.h>
@@ -97,7 +98,7 @@ static char *csv_text(const struct harness_result *result, const char *name, str
     char *text = NULL;
     if (out == NULL) {
         error_set_errno(error, errno, "cannot keep %s", name);
-    } else if (harness_files_csv(out, result, error)) {
+    } else if (harness_write_csv(out, result, error)) {
         fflush(out);
         text = harness_read_file(file, name, error);
     }

@@ -119,13 +119,14 @@ static bool collect_titles(const char *text, size_t fragment, struct line titles
     return true;
 }
 
-static void write_summary(FILE *out, struct line title, const char *const *fragments, size_t count)
+static void write_summary(FILE *out, struct line title, const struct harness_result *result)
 {
     fputc('\n', out);
     put(out, title);
     fputs(CSV_SUMMARY_HEADER "\n", out);
-    for (size_t i = 0; i < count; i++) {
-        const char *block = fragments[i] != NULL ? find_block(fragments[i], title) : NULL;
+    for (size_t i = 0; i < result->size_count; i++) {
+        const char *fragment = result->sizes[i].csv;
+        const char *block = fragment != NULL ? find_block(fragment, title) : NULL;
         struct line header;
         if (block != NULL && next_line(&block, &header)) {
             copy_block(out, block);
@@ -143,24 +144,24 @@ static void write_tcp(FILE *out, const char *fragment)
     }
 }
 
-bool harness_write_csv(FILE *out, const char *const *fragments, size_t count, struct error *error)
+bool harness_write_csv(FILE *out, const struct harness_result *result, struct error *error)
 {
     struct line titles[BLOCK_LIMIT];
     size_t title_count = 0;
     const char *last = NULL;
     fputs(CSV_RUN_HEADER "\n", out);
-    for (size_t i = 0; i < count; i++) {
-        if (fragments[i] == NULL) {
+    for (size_t i = 0; i < result->size_count; i++) {
+        if (result->sizes[i].csv == NULL) {
             continue;
         }
-        last = fragments[i];
+        last = result->sizes[i].csv;
         if (!copy_runs(out, last, i, error) ||
             !collect_titles(last, i, titles, &title_count, error)) {
             return false;
         }
     }
     for (size_t i = 0; i < title_count; i++) {
-        write_summary(out, titles[i], fragments, count);
+        write_summary(out, titles[i], result);
     }
     if (last != NULL) {
         write_tcp(out, last);
