@@ -71,17 +71,13 @@ def test_too_little_space_is_told_before(name):
 def test_disk_that_fills_up_meanwhile():
     """Enough when the run begins; somebody else takes it before the second run's new file."""
     filler = server.volume('vol1') / 'filler'
-    with programs.Program(programs.SPEEDTEST, *arguments('vol1', '-d', 1, '-n', 2, '-y', '-t',
-                                                         2)) as running:
-        lines = [running.process.stdout.readline() for _ in range(3)]
-        made, = server.volume('vol1').glob('afpbench-*/Destination')
-        # what the first run's file takes stays taken when it is deleted
-        with open(made, 'rb'):
-            with contextlib.suppress(OSError), open(filler, 'wb', buffering=0) as full:
-                while full.write(bytes(4096)):
-                    pass
-            result = running.wait(30)
-        result.out = ''.join(lines) + result.out
+    with programs.Marked(*arguments('vol1', '-d', 1, '-n', 2, '-y')) as running:
+        running.stop_at('begin Write 1048576 2 ')
+        with contextlib.suppress(OSError), open(filler, 'wb', buffering=0) as full:
+            while full.write(bytes(4096)):
+                pass
+        running.answer()
+        result = running.wait(30)
     filler.unlink()
     result.expect_one_message(TEST_FAILED, 'FP[A-Z]', 'DiskFull.*-5008|-5047')
     tap.equal([len(test.rows) for test in result.tests()], [1], 'rows')
@@ -90,12 +86,12 @@ def test_disk_that_fills_up_meanwhile():
 
 def test_files_that_go_meanwhile():
     with programs.Program(programs.SPEEDTEST, *arguments('vol1', '-f', 'Read', '-d', 1, '-n', 2,
-                                                         '-t', 2, '-y')) as running:
-        lines = [running.process.stdout.readline() for _ in range(3)]
-        for made in ours('vol1'):
-            shutil.rmtree(server.volume('vol1') / made)
+                                                         '-t', 3, '-y')) as running:
+        running.first_row()
+        with running.stopped():
+            for made in ours('vol1'):
+                shutil.rmtree(server.volume('vol1') / made)
         result = running.wait(30)
-        result.out = ''.join(lines) + result.out
     result.expect_one_message(TEST_FAILED, 'FP[A-Z]', '-50[0-9][0-9]')
     tap.equal([len(test.rows) for test in result.tests()], [1], 'rows')
     tap.equal(ours('vol1'), [])

@@ -23,19 +23,14 @@ from programs import CANNOT_RUN, DONE, INTERRUPTED, TEST_FAILED, speedtest
 AT_ONCE = 8
 
 
-def moment(phase):
-    """The request of a phase, and which of them."""
-    request, _hash, number = phase.request.partition('#')
-    return request, int(number or 1)
-
-
 def at_moment(phase, act):
-    """A run with a slow answer at the phase's request; `act` happens while it waits for that."""
-    with Peer(f'fault delay=0.3@{phase.request}') as peer:
+    """A run that waits for the answer to the phase's request while `act` happens to it."""
+    request, _hash, number = phase.request.partition('#')
+    with Peer(f'on {request} #{number or 1}: wait; serve') as peer:
         with programs.Program(programs.SPEEDTEST,
                               *phases.arguments(peer.port, phase.test)) as running:
-            peer.wait_for(*moment(phase))
-            act(running)
+            peer.wait_for(request, int(number or 1))
+            act(running, peer)
             result = running.wait(15)
         peer.finish()
         return result, peer.server.in_root('bench')
@@ -46,15 +41,21 @@ def at_moment(phase, act):
 SIGNALS = {number.name: number for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
 
 
-def stop_for_a_while(running):
+def end_by(number):
+    def act(running, peer):
+        running.interrupt(number)
+        peer.go_on()
+    return act
+
+
+def stop_for_a_while(running, peer):
     """For longer than the timeout; the answer comes meanwhile."""
-    running.interrupt(signal.SIGSTOP)
-    time.sleep(phases.TIMEOUT_S + 0.5)
-    running.interrupt(signal.SIGCONT)
+    with running.stopped():
+        peer.go_on()
+        time.sleep(phases.TIMEOUT_S + 0.5)
 
 
-ACTS = {**{name: lambda running, number=number: running.interrupt(number)
-           for name, number in SIGNALS.items()},
+ACTS = {**{name: end_by(number) for name, number in SIGNALS.items()},
         'stopped and continued': stop_for_a_while}
 ROWS = {f'{act} at {name}': (act, name) for act in ACTS for name in PHASES}
 running_rows = {}
@@ -88,9 +89,9 @@ def test_only_the_monotonic_clock_measures():
         'tests/libclock_steps.so')
     tap.require(os.path.exists(library), 'no tests/libclock_steps.so')
     env = {'LD_PRELOAD': str(library), 'ASAN_OPTIONS': 'verify_asan_link_order=0'}
-    with Peer('fault delay=0.05@FPReadExt') as peer:
+    with programs.Refserver('--fault', 'delay=0.05@FPReadExt') as server:
         started = time.monotonic()
-        result = speedtest(*phases.arguments(peer.port, 'Read'), env=env).expect(DONE)
+        result = speedtest(*phases.arguments(server.port, 'Read'), env=env).expect(DONE)
         took_us = (time.monotonic() - started) * 1e6
         rows = result.tests()[0].rows
         tap.equal(len(rows), 3)
@@ -142,12 +143,9 @@ OFFERS = {
 }
 
 
-@tap.cases({f'{name}, {server}': (server, *row) for name, row in OFFERS.items()
-            for server in ('refserver', 'peer')})
-def test_offer(server, payload, chunk):
-    fault = f'payload={payload}@DSIOpenSession'
-    with (Peer(f'fault {fault}') if server == 'peer'
-          else programs.Refserver('--fault', fault)) as running:
+@tap.cases(OFFERS)
+def test_offer(payload, chunk):
+    with programs.Refserver('--fault', f'payload={payload}@DSIOpenSession') as running:
         result = speedtest('-h', '127.0.0.1', '-p', running.port, '-s', 'bench', '-u', '', '-W', 0,
                            '-d', '10007b', '-f', 'Read,Write,Copy,ServerCopy',
                            '--sink', 'verify')
@@ -167,12 +165,12 @@ def between_runs(act):
         volume.mkdir()
         with programs.Refserver('--volume', f'bench,path={volume}') as server:
             with programs.Program(programs.SPEEDTEST, '-h', '127.0.0.1', '-p', server.port, '-s',
-                                  'bench', '-u', '', '-W', 0, '-n', 2, '-t', 1, '-y', '-d',
+                                  'bench', '-u', '', '-W', 0, '-n', 2, '-t', 3, '-y', '-d',
                                   '4k') as program:
-                lines = [program.process.stdout.readline() for _ in range(3)]
-                act(volume)
+                program.first_row()
+                with program.stopped():
+                    act(volume)
                 result = program.wait(15)
-                result.out = ''.join(lines) + result.out
         return result, sorted(path.name for path in volume.iterdir()) if volume.exists() else []
 
 

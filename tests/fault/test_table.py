@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Every fault in every phase that it can hit, against afp_refserver --fault and the scripted peer.
+"""Every fault of afp_refserver --fault in every phase that it can hit.
 
 A row is a fault at a request. All rows run first, several at a time; then each is judged: exit code,
 the one line on stderr, the rows on stdout, and what is left on the server.
@@ -19,7 +19,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 import phases
 import programs
 import tap
-from peer import Peer
 from phases import PHASES, TIMEOUT_S
 from programs import CANNOT_RUN, DONE, speedtest
 
@@ -83,38 +82,20 @@ class Outcome:
     left: list                  # names in the volume's root
 
 
-def run_refserver(fault, test):
+def run_at(fault, test):
     with tempfile.TemporaryDirectory() as directory:
         with programs.Refserver('--volume', f'bench,path={directory}', '--fault', fault) as server:
-            outcome = run(server.port, test)
-        outcome.left = sorted(os.listdir(directory))
-    return outcome
-
-
-def run_peer(fault, test):
-    with Peer(f'fault {fault}') as peer:
-        outcome = run(peer.port, test)
-        peer.ended.set()        # a deaf one would wait for this
-        peer.finish()
-        outcome.left = peer.server.in_root('bench')
-    return outcome
-
-
-def run(port, test):
-    started = time.monotonic()
-    result = speedtest(*phases.arguments(port, test), limit_s=30)
-    return Outcome(result, time.monotonic() - started, [])
-
-
-SERVERS = {'refserver': run_refserver, 'peer': run_peer}
+            started = time.monotonic()
+            result = speedtest(*phases.arguments(server.port, test), limit_s=30)
+            took_s = time.monotonic() - started
+        return Outcome(result, took_s, sorted(os.listdir(directory)))
 
 
 def rows():
-    for server in SERVERS:
-        for fault, (outcome, names, pattern) in FAULTS.items():
-            for name in names:
-                if outcome != MUTE or name not in PATIENT:
-                    yield f'{fault} at {name}, {server}', (server, fault, name, outcome, pattern)
+    for fault, (outcome, names, pattern) in FAULTS.items():
+        for name in names:
+            if outcome != MUTE or name not in PATIENT:
+                yield f'{fault} at {name}', (fault, name, outcome, pattern)
 
 
 ROWS = dict(rows())
@@ -123,11 +104,10 @@ running = {}
 
 def start():
     pool = concurrent.futures.ThreadPoolExecutor(AT_ONCE)
-    for title, (server, fault, name, _outcome, _pattern) in ROWS.items():
+    for title, (fault, name, _outcome, _pattern) in ROWS.items():
         if not sys.argv[1:] or any(word in title for word in sys.argv[1:]):
             phase = PHASES[name]
-            running[server, fault, name] = pool.submit(SERVERS[server], f'{fault}@{phase.request}',
-                                                       phase.test)
+            running[fault, name] = pool.submit(run_at, f'{fault}@{phase.request}', phase.test)
 
 
 def stays(outcome):
@@ -138,9 +118,9 @@ def stays(outcome):
 
 
 @tap.cases(ROWS)
-def test_row(server, fault, name, outcome, pattern):
+def test_row(fault, name, outcome, pattern):
     phase = PHASES[name]
-    found = running[server, fault, name].result(100)
+    found = running[fault, name].result(100)
     result = found.result
     done = sum(len(test.rows) for test in result.tests())
     if outcome == HARMLESS:

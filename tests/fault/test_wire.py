@@ -6,7 +6,9 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 
+import afpclient
 import afpwire
+import programs
 import tap
 from peer import Peer
 from programs import DONE, TEST_FAILED, speedtest
@@ -216,33 +218,35 @@ def test_allowed(script, arguments):
         run_good(peer, '-f', 'Read,Write,Copy,ServerCopy', '--sink', 'verify', *size, *arguments)
 
 
-# a reply that is wrong: (script, patterns of the message, whether the stream is lost with it)
+def faulty(fault):
+    return programs.Refserver('--volume', 'bench', '--fault', f'{fault}@FPReadExt#3')
+
+
+# a reply that is wrong: (fault, patterns of the message, whether the stream is lost with it)
 WRONG = {
-    'an ID that was not asked': ('on FPReadExt #3: serve id=77', ['(?i)id'], True),
-    'the command of another request':
-        ('on FPReadExt #3: serve command=6', ['(?i)reply', 'DSIWrite'], True),
-    'the same reply twice': ('on FPReadExt #3: serve; serve', ['(?i)id'], True),
-    'fewer bytes than asked':
-        ('on FPReadExt #3: serve truncate=1', ['1048575', '1048576'], False),
-    'more bytes than asked': ('on FPReadExt #3: serve extend=1', ['1048577', '1048576'], False),
-    'an early end of file': ('on FPReadExt #3: serve code=-5009', ['-5009', '2097152'], False),
+    'an ID that was not asked': ('id=77', ['(?i)id'], True),
+    'the command of another request': ('command=6', ['(?i)reply', 'DSIWrite'], True),
+    'the same reply twice': ('twice', ['(?i)id'], True),
+    'fewer bytes than asked': ('truncate=1', ['1048575', '1048576'], False),
+    'more bytes than asked': ('extend=1', ['1048577', '1048576'], False),
+    'an early end of file': ('code=-5009', ['-5009', '2097152'], False),
 }
 
 
 @tap.cases(WRONG)
-def test_wrong(script, patterns, lost):
-    with Peer(script) as peer:
-        result = run(peer, '-f', 'Read', '-d', 8).expect_one_message(
+def test_wrong(fault, patterns, lost):
+    with faulty(fault) as server:
+        result = run(server, '-f', 'Read', '-d', 8).expect_one_message(
             TEST_FAILED, *patterns, stays=lost)
         tap.equal([test.rows for test in result.tests()], [[]], 'rows')
 
 
 def test_verify_names_the_offset_of_a_wrong_byte():
-    with Peer('on FPReadExt #3: serve flip=77') as peer:
-        run(peer, '-f', 'Read', '-d', 8, '--sink', 'verify').expect_one_message(
+    with faulty('flip=77') as server:
+        run(server, '-f', 'Read', '-d', 8, '--sink', 'verify').expect_one_message(
             TEST_FAILED, str(2 * MIB + 77))
-        peer.finish()
-        tap.equal(peer.server.left_behind(), [])
+        with afpclient.Session(server.port) as session:
+            tap.equal(session.list(session.open_volume('bench')), {}, 'left on the volume')
 
 
 @tap.limit(60)

@@ -183,21 +183,12 @@ def test_an_older_document_is_replaced():
 
 # ------------------------------------------------------------------------------------- an early end
 
-def finished(path):
-    """The cases in the document of a run at work that are finished."""
-    with contextlib.suppress(FileNotFoundError):
-        return [case for case in results.load(path)['cases'] if case['complete']]
-    return []
-
-
 @contextlib.contextmanager
 def stopped_in_mid_sweep(path, number):
     """A sweep that got the signal after two of its cases, and its result."""
-    arguments = at(server.port, '-c', '-z', '4k,8k,16k', '-n', 2, '-t', 1, '-f', 'Read,Write',
-                   '-j', path)
-    with programs.Program(programs.SPEEDTEST, *arguments) as running:
-        programs.wait_until(lambda: len(finished(part_of(path))) == 2, 'two cases')
-        time.sleep(0.3)
+    with programs.Marked(*at(server.port, '-c', '-z', '4k,8k,16k', '-n', 2, '-f', 'Read,Write',
+                             '-j', path)) as running:
+        running.stop_at('begin Read 8192 ')
         running.interrupt(number)
         yield running.wait(20)
 
@@ -248,21 +239,22 @@ def test_a_run_killed_at_any_moment_leaves_a_whole_document():
 
 # --------------------------------------------------------------------------------------- -j - alone
 
-# what happens: (script, exit code, cases in the document, part of the failure)
+# what happens: (arguments of the server, exit code, cases in the document, part of the failure)
 FAILURES = {
-    'login': ('on FPLogin*: serve code=-5023', CANNOT_RUN, 0, '-5023'),
-    'volume': ('volumes other', CANNOT_RUN, 0, '-5018'),
-    'closes at once': ('on *: close', CANNOT_RUN, 0, 'clos'),
-    'first run': ('on FPReadExt #2: serve code=-5000', TEST_FAILED, 1, '-5000'),
-    'second case': ('on FPFlushFork #4: serve code=-5014', TEST_FAILED, 2, '-5014'),
-    'connection lost': ('on FPReadExt #2: close', TEST_FAILED, 1, 'clos'),
+    'login': (['--fault', 'code=-5023@FPLogin*'], CANNOT_RUN, 0, '-5023'),
+    'volume': (['--volume', 'other'], CANNOT_RUN, 0, '-5018'),
+    'closes at once': (['--fault', 'close'], CANNOT_RUN, 0, 'clos'),
+    'first run': (['--fault', 'code=-5000@FPReadExt#2'], TEST_FAILED, 1, '-5000'),
+    'second case': (['--fault', 'code=-5014@FPFlushFork#4'], TEST_FAILED, 2, '-5014'),
+    'connection lost': (['--fault', 'close@FPReadExt#2'], TEST_FAILED, 1, 'clos'),
 }
 
 
 @tap.cases(FAILURES)
-def test_stdout_is_one_document_also_after_failure_of(script, code, cases, failure):
-    with Peer(script) as peer:
-        result = speedtest(*at(peer.port, '-j', '-', '-T', *SMALL, '-f', 'Read,Write')).expect(code)
+def test_stdout_is_one_document_also_after_failure_of(faulty, code, cases, failure):
+    with programs.Refserver(*faulty) as failing:
+        result = speedtest(*at(failing.port, '-j', '-', '-T', *SMALL, '-f', 'Read,Write')).expect(
+            code)
     document = results.parse(result.out)
     recompute.check_document(document)
     tap.equal((document['complete'], len(document['cases'])), (False, cases))

@@ -17,7 +17,6 @@ import struct
 import subprocess
 import sys
 import tempfile
-import time
 import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
@@ -76,6 +75,9 @@ class FileSystem:
 
     def start(self, *arguments):
         return programs.Program(SPEEDTEST, *self.arguments(), *arguments)
+
+    def start_marked(self, *arguments):
+        return programs.Marked(*self.arguments(), *arguments)
 
     def listing(self):
         return sorted(str(path) for root in (self.first, self.second) for path in root.rglob('*'))
@@ -310,20 +312,9 @@ def test_two_runs_at_once_never_meet(name):
 # -------------------------------------------------------------------------------------- the content
 
 def held_files(system, *arguments):
-    """Opens each file that a run makes as soon as it is there: {name: open files}.
-
-    So they can be looked at when the run has ended and deleted them.
-    """
-    held = {}
-    with system.start(*arguments) as running:
-        while running.process.poll() is None:
-            for root in (system.first, system.second):
-                for path in files_of_runs(root):
-                    with contextlib.suppress(OSError):      # gone while we looked
-                        held.setdefault((path.name, path.stat().st_ino), path.open('rb'))
-        running.wait().expect(DONE)
-    return {name: [file for (other, _), file in held.items() if other == name]
-            for name in ('Source', 'Destination')}
+    """The files that the runs made: {name: open files}."""
+    with system.start_marked(*arguments) as running:
+        return running.held_files(system.first, system.second)
 
 
 @tap.cases({f'{name}, {test}{", -S" if second else ""}': (name, test, second) for name in EACH
@@ -331,9 +322,7 @@ def held_files(system, *arguments):
 def test_content_of_the_copy_equals_the_source(name, test, second):
     system = file_system(name)
     size = 2 * MIB + 4097
-    # files that vanish at once are seen in one of many runs
-    runs = ['-n', 2, '-t', 1, '-W', 0] if test == 'Copy' else ['-n', 1000, '-W', 0]
-    held = held_files(system, '-f', test, '-d', f'{size}b', *runs,
+    held = held_files(system, '-f', test, '-d', f'{size}b', '-n', 2, '-W', 0,
                       *(['-S', system.second] if second else []))
     source, = (file.read() for file in held['Source'])
     tap.equal(len(source), size)
@@ -362,7 +351,7 @@ def shared_bytes(file):
 @tap.cases({name: name for name in ('build', 'xfs', 'btrfs')})
 def test_server_copy_shares_extents_where_the_file_system_can(name):
     system = file_system(name)
-    held = held_files(system, '-f', 'ServerCopy', '-d', 2, '-n', 1000, '-W', 0)
+    held = held_files(system, '-f', 'ServerCopy', '-d', 2, '-n', 2, '-W', 0)
     assert held['Destination'], 'no copy was seen'
     wanted = 2 * MIB if system.shares_extents else 0
     tap.equal({shared_bytes(file) for file in held['Destination']}, {wanted}, 'shared bytes')
@@ -509,9 +498,12 @@ def test_no_space_left_while_it_runs():
     mount('-t', 'tmpfs', '-o', 'size=24m', 'small', root)
     try:
         system = FileSystem('tmpfs', root)
-        with system.start('-f', 'Write', '-d', 16, '-n', 2, '-t', 1, '-W', 0, '-y') as running:
-            path = wait_until(lambda: grown(system.first, 16 * MIB), 'a first run')
-            with path.open('rb'):   # deleted, it still takes its space
+        with system.start_marked('-f', 'Write', '-d', 16, '-n', 2, '-W', 0, '-y') as running:
+            running.stop_at('end Write')
+            with grown(system.first, 16 * MIB).open('rb'):      # deleted, it still takes its space
+                running.answer()
+                running.stop_at('begin Write')
+                running.answer()
                 result = running.wait()
         result.expect_one_message(TEST_FAILED, 'No space left', r'write of \d+ bytes at offset \d+')
         tap.equal(shape(result), [('Write', 16 * MIB, 1)])
@@ -625,8 +617,8 @@ def test_path_is_the_directory():
 
 # when Ctrl-C comes: arguments, bytes that a file has by then
 INTERRUPTED_IN = {
-    'the fill': (['-f', 'Read', '-d', '3G', '-q', 64], 8 * MIB),
-    'the fill, -r 8': (['-f', 'Copy', '-d', '3G', '-q', 64, '-r', 8], 8 * MIB),
+    'the fill': (['-f', 'Read', '-d', '3G', '-q', 64, '-n', 100000], 8 * MIB),
+    'the fill, -r 8': (['-f', 'Copy', '-d', '3G', '-q', 64, '-n', 100000, '-r', 8], 8 * MIB),
     'a write, -r 8': (['-f', 'Write', '-d', 8, '-q', 4, '-n', 100000, '-r', 8, '-a'], 8 * MIB),
     'a write, -D -R 8': (['-f', 'Write', '-d', 8, '-q', 4, '-n', 100000, '-R', 8, '-D'], 8 * MIB),
     'a read, -r 8': (['-f', 'Read', '-d', 8, '-q', 4, '-n', 100000, '-r', 8], 8 * MIB),
@@ -642,7 +634,6 @@ def test_interrupted_in(arguments, size):
     system = file_system('build')
     with nothing_left(system), system.start(*arguments) as running:
         wait_until(lambda: grown(system.first, size), 'data')
-        time.sleep(0.1)
         running.interrupt(signal.SIGINT)
         running.wait(limit_s=30).expect(INTERRUPTED, 'interrupted')
 

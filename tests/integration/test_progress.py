@@ -16,7 +16,6 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 
 import programs
 import tap
-from peer import Peer
 from programs import DONE, INTERRUPTED, TEST_FAILED
 
 WIPE = '\r\x1b[K'
@@ -109,8 +108,8 @@ def test_nothing_of_it_on_a_file():
 
 
 def test_a_message_is_on_a_line_of_its_own():
-    with Peer('on FPReadExt #3: serve code=-5000') as peer:
-        _result, text = run_on_terminal('-h', '127.0.0.1', '-p', peer.port, '-s', 'bench', '-u', '',
+    with programs.Refserver('--fault', 'code=-5000@FPReadExt#3') as server:
+        _result, text = run_on_terminal('-h', '127.0.0.1', '-p', server.port, '-s', 'bench', '-u', '',
                                         '-f', 'Read', '-d', '64k', '-n', 5, code=TEST_FAILED)
     *_lines, message = text.split(WIPE)
     assert re.fullmatch(r'afp_speedtest: [^\r\n]*-5000[^\r\n]*\r\n(afp_speedtest: [^\r\n]*\r\n)?',

@@ -4,7 +4,6 @@
 import contextlib
 import pathlib
 import sys
-import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 
@@ -15,6 +14,7 @@ import programs
 import recompute
 import results
 import tap
+from peer import Peer
 from programs import CANNOT_RUN, TEST_FAILED, INTERRUPTED, speedtest
 
 FOUR = ('-f', 'Read,Write,Copy,ServerCopy')
@@ -142,10 +142,10 @@ def test_interrupt():
 
 
 def test_interrupt_waits_once_for_a_server_that_is_mute_to_all():
-    with programs.Refserver('--fault', 'mute@FPFlushFork') as running:
-        with programs.Program(programs.SPEEDTEST, *arguments(running, '-d', '64k', '-W', 0,
+    with Peer('on FPFlushFork: mute') as peer:
+        with programs.Program(programs.SPEEDTEST, *arguments(peer, '-d', '64k', '-W', 0,
                                                              '--sessions', 12)) as program:
-            time.sleep(2)       # all flushes are on their way
+            peer.wait_for('FPFlushFork', 12)
             program.interrupt()
             # 5 s for each of them would be a minute
             program.wait(25).expect(INTERRUPTED)

@@ -11,7 +11,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
@@ -204,23 +203,15 @@ def test_existing_file_is_missing():
 # ----------------------------------------------------------------------- content on the server's disk
 
 def files_of_a_run(size, *arguments):
-    """Contents of the files of this size that a run made on the server's disk, oldest first.
-
-    Each file is opened as soon as it is there, so that it can be read after the run deleted it.
-    """
-    held = {}
-    with target.start(*arguments, '-d', f'{size}b', '-W', 0) as running:
-        while running.process.poll() is None:
-            for volume in VOLUMES:
-                with contextlib.suppress(OSError):      # gone while we looked
-                    for path in target.directory(volume).glob('*/*'):
-                        held.setdefault((volume, path.name), path.open('rb'))
-        running.wait().expect(DONE)
+    """Contents of the source and the destination that a run made on the server's disk."""
+    with target.start_marked(*arguments, '-d', f'{size}b', '-W', 0) as running:
+        held = running.held_files(*map(target.directory, VOLUMES))
     contents = []
-    for file in held.values():
+    for file in held['Source'] + held['Destination']:
         with file:
             contents.append(file.read())
-    return [data for data in contents if len(data) == size]
+    tap.equal({len(data) for data in contents}, {size}, 'sizes')
+    return contents
 
 
 @only('directory', 'netatalk')
@@ -353,9 +344,9 @@ def test_clean_removes_what_a_run_left_that_was_killed(arguments):
     try:
         before = target.listing()
         with target.start(*arguments) as running:
-            wait_until(lambda: target.listing() != before, 'a directory of the run')
-            time.sleep(0.5)
+            running.first_row()
             running.interrupt(signal.SIGKILL)
+            running.process.wait()
         left = target.listing()
         tap.equal(len(left), len(before) + 1, 'the killed run left its directory')
         target.run('-d', '64k').expect(DONE)

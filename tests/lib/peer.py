@@ -5,7 +5,6 @@ requests. The language is described in tests/fault/README.md; in short, one line
 
     quantum 1M                                  a setting
     on FPReadExt #3: serve cut=half; close      a rule: which request, then what to do
-    fault close=100@FPReadExt#3                 the same words as `afp_refserver --fault`
     expect FPLogin version=AFP3.4: serve code=-5023
 
 `Peer` runs it in threads of the calling program, on a free port of 127.0.0.1.
@@ -27,8 +26,6 @@ from memserver import MemoryServer
 
 # Held replies go out when the client has sent nothing for so long: it waits for one of them.
 HOLD_IDLE_S = 0.3
-
-END_OF_FILE = -5009
 
 
 class ScriptError(Exception):
@@ -125,47 +122,6 @@ def _parse_rule(line):
     return rule
 
 
-# `afp_refserver --fault` in the language of the rules; {} is the value
-FAULTS = {
-    'delay': 'delay {}; serve',
-    'tickle': 'tickle; serve',
-    'attention': 'attention {}; serve',
-    'shutdown': 'shutdown {}; serve',
-    'unknown': 'unknown; serve',
-    'close-session': 'close-session; serve',
-    'close': 'limit {} close; serve',
-    'reset': 'limit {} reset; serve',
-    'half-close': 'limit {} half-close; serve',
-    'ignore': 'ignore',
-    'mute': 'mute',
-    'deaf': 'deaf',
-    'code': 'serve code={}',
-    'eof': 'serve eof={}',
-    'truncate': 'serve truncate={}',
-    'extend': 'serve extend={}',
-    'flip': 'serve flip={}',
-    'payload': 'serve payload={}',
-    'id': 'serve id={}',
-    'command': 'serve command={}',
-    'twice': 'serve times=2',
-    'pieces': 'serve pieces={}',
-    'hold': 'hold {}',
-    'reverse': 'hold {} reverse',
-}
-
-
-def fault_rule(text):
-    """NAME[=VALUE][@REQUEST[#WHICH]] as the line of a rule."""
-    what, _at, request = text.partition('@')
-    name, _equals, value = what.partition('=')
-    request, which, number = request.partition('#')
-    if name not in FAULTS:
-        raise ScriptError(f'unknown fault "{name}" in: {text}')
-    # `close` alone ends at once; an empty payload is empty
-    action = FAULTS[name].format(value or ('' if name == 'payload' else '0'))
-    return f'on {request or "*"} {which}{number}: {action}'
-
-
 def parse_script(text):
     """Settings, the rules that always hold, and the expectations in their order."""
     settings, rules, expected = Settings(), [], []
@@ -176,8 +132,6 @@ def parse_script(text):
         word = line.split()[0]
         if word == 'on':
             rules.append(_parse_rule(line))
-        elif word == 'fault':
-            rules.append(_parse_rule(fault_rule(line.split(None, 1)[1])))
         elif word == 'expect':
             expected.append(_parse_rule(line))
         elif word in Settings.READ:
@@ -235,8 +189,6 @@ class Connection:
         self.held = []          # replies that wait for more requests
         self.mute = False
         self.server_id = 0      # IDs of frames that the server sends on its own
-        self.left = None        # bytes to send until the connection ends
-        self.ending = None      # how
 
     def run(self):
         try:
@@ -314,27 +266,8 @@ class Connection:
         self.send_bytes(frame.encode())
 
     def send_bytes(self, data):
-        """All bytes that leave pass here, until the connection ends by `limit`."""
-        if self.mute:
-            return
-        if self.left is None:
+        if not self.mute:
             self.socket.sendall(data)
-            return
-        self.socket.sendall(data[:self.left])
-        self.left -= min(len(data), self.left)
-        if self.left == 0:
-            self.left = None
-            self.ending()
-
-    def limit(self, count, ending):
-        """Ends the connection when so many bytes more have been sent."""
-        if self.left is None:
-            self.left = int(count)
-            self.ending = {'close': self.close, 'reset': self.reset,
-                           'half-close': self.half_close}[ending]
-            if self.left == 0:
-                self.left = None
-                self.ending()
 
     def serve(self, frame, *options):
         """Answers as a correct server would, changed by the options."""
@@ -352,24 +285,11 @@ class Connection:
                 return None, options
             if 'payload' in options:
                 answer = answer[0], bytes.fromhex(options['payload'])
-        payload = bytearray(answer[1])
-        if 'flip' in options:
-            payload[int(options['flip'])] ^= 0xFF
-        if 'truncate' in options:
-            del payload[max(len(payload) - int(options['truncate']), 0):]
-        if 'eof' in options:
-            del payload[max(len(payload) - int(options['eof']), 0):]
-            answer = END_OF_FILE, payload
-        if 'extend' in options:
-            payload += bytes(int(options['extend']))
-        request_id = (frame.request_id + int(options.get('id', 0))) % 65536
-        return Frame(int(options.get('flags', 1)), int(options.get('command', frame.command)),
-                     request_id, answer[0], bytes(payload)), options
+        return Frame(1, frame.command, frame.request_id, *answer), options
 
     def _send_changed(self, frame, reply, options):
         if 'cut' not in options and 'pieces' not in options:
-            for _ in range(int(options.get('times', 1))):
-                self.send_frame(reply, frame)
+            self.send_frame(reply, frame)
             return
         data = reply.encode()
         if 'cut' in options:
@@ -407,31 +327,12 @@ class Connection:
     def close(self):
         raise Ended
 
-    def half_close(self):
-        self.socket.shutdown(socket.SHUT_WR)
-        self.mute = True
-
-    def reset(self):
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack('ii', 1, 0))
-        raise Ended
-
-    def unknown(self):
-        """A frame whose DSI command does not exist."""
-        self.send_bytes(Frame(0, 99, self.server_id, 0, b'unknown\0').encode())
-        self.server_id = (self.server_id + 1) % 65536
-
-    def deaf(self):
-        """Reads nothing more, keeps the connection until the peer ends."""
-        self.peer.ended.wait()
-        raise Ended
-
     def set_mute(self):
         self.mute = True
 
 
 ACTIONS = {
     'serve': lambda connection, frame, *options: connection.serve(frame, *options),
-    'limit': lambda connection, frame, count, ending: connection.limit(count, ending),
     'hold': lambda connection, frame, *words: connection.hold(frame, *words),
     'ignore': lambda connection, frame: None,
     'send': lambda connection, frame, *hexes: connection.socket.sendall(
@@ -439,16 +340,10 @@ ACTIONS = {
     'tickle': lambda connection, frame: connection.send_own('DSITickle'),
     'attention': lambda connection, frame, code: connection.send_own(
         'DSIAttention', struct.pack('>H', int(code, 16))),
-    'shutdown': lambda connection, frame, minutes: connection.send_own(
-        'DSIAttention', struct.pack('>H', 0x9000 | int(minutes))),
-    'unknown': lambda connection, frame: connection.unknown(),
-    'close-session': lambda connection, frame: connection.send_own('DSICloseSession'),
     'delay': lambda connection, frame, seconds: time.sleep(float(seconds)),
+    'wait': lambda connection, frame: connection.peer.gate.wait(),
     'close': lambda connection, frame: connection.close(),
-    'half-close': lambda connection, frame: connection.half_close(),
-    'reset': lambda connection, frame: connection.reset(),
     'mute': lambda connection, frame: connection.set_mute(),
-    'deaf': lambda connection, frame: connection.deaf(),
 }
 SERVE = [['serve']]
 
@@ -462,6 +357,7 @@ class Peer:
         self.records = []
         self.faults = []        # what the script did not expect
         self.ended = threading.Event()
+        self.gate = threading.Event()   # open: `wait` waits no more
         self.on_record = on_record
         self.lock = threading.Lock()
         self.started = time.monotonic()
@@ -477,7 +373,12 @@ class Peer:
     def __exit__(self, *_exception):
         self.stop()
 
+    def go_on(self):
+        """Ends every `wait`, also those to come."""
+        self.gate.set()
+
     def stop(self):
+        self.go_on()
         self.ended.set()
         self.listener.close()
 

@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -95,6 +96,7 @@ class Program:
         self.process = subprocess.Popen(
             self.argv, stdin=stdin, stdout=stdout, stderr=stderr, text=True,
             env=environment(**(env or {})), start_new_session=True, pass_fds=pass_fds)
+        self.read = ''          # of stdout, so far
 
     def __enter__(self):
         return self
@@ -111,6 +113,17 @@ class Program:
     def interrupt(self, number=signal.SIGINT):
         self.process.send_signal(number)
 
+    def first_row(self):
+        """Waits until the first row of the text output has been printed."""
+        self.read = ''.join(self.process.stdout.readline() for _ in range(3))
+
+    @contextlib.contextmanager
+    def stopped(self):
+        """The process stands still, however long it takes."""
+        self.interrupt(signal.SIGSTOP)
+        yield
+        self.interrupt(signal.SIGCONT)
+
     def wait(self, limit_s=RUN_LIMIT_S, text=None):
         try:
             out, err = self.process.communicate(text, limit_s)
@@ -119,8 +132,59 @@ class Program:
             out, err = self.process.communicate()
             raise AssertionError(f'still running after {limit_s} s: '
                                  f'{Result(self.argv, None, out or "", err or "")}') from None
-        return Result(self.argv, self.process.returncode, out or '',
+        return Result(self.argv, self.process.returncode, self.read + (out or ''),
                       ABOUT_THE_MACHINE.sub('', err or ''))
+
+
+class Marked(Program):
+    """afp_speedtest with one end of a socket pair for its marks (doc/formats.md); ours is `near`.
+
+    It stands still from a mark to its answer, so what tests look at meanwhile cannot pass by.
+    """
+
+    def __init__(self, *arguments, **options):
+        self.near, far = socket.socketpair()
+        self.near.settimeout(20)
+        with far:
+            super().__init__(SPEEDTEST, '--mark-fd', far.fileno(), *arguments,
+                             pass_fds=[far.fileno()], **options)
+        self.lines = self.near.makefile('r', encoding='ascii')
+
+    def __exit__(self, *exception):
+        super().__exit__(*exception)
+        self.lines.close()
+        self.near.close()
+
+    def answer(self, text='\n'):
+        self.near.sendall(text.encode())
+
+    def marks(self):
+        """Each mark; it is answered when the next one is asked for."""
+        for line in self.lines:
+            yield line
+            self.answer()
+
+    def stop_at(self, start):
+        """Goes on until the mark that begins so, and leaves it without an answer."""
+        for line in self.lines:
+            if line.startswith(start):
+                return
+            self.answer()
+        raise AssertionError(f'no mark {start!r}: {self.wait()}')
+
+    def held_files(self, *directories):
+        """Goes on to the end of the program: {name: files that its runs had, open}.
+
+        Each is opened as a timed section ends, and so can be read though it is deleted by now.
+        """
+        held = {}
+        for mark in self.marks():
+            paths = [path for directory in directories for path in directory.glob('afpbench-*/*')]
+            for path in paths if mark.startswith('end ') else ():
+                held.setdefault((path.name, path.stat().st_ino), path.open('rb'))
+        self.wait().expect(DONE)
+        return {name: [file for (other, _), file in held.items() if other == name]
+                for name in ('Source', 'Destination')}
 
 
 def run(program, *arguments, limit_s=RUN_LIMIT_S, text=None, **options):

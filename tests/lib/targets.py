@@ -28,6 +28,10 @@ class Target:
         return programs.Program(programs.SPEEDTEST, *self.arguments(), *arguments,
                                 env={'AFP_PASSWORD': PASSWORD}, **options)
 
+    def start_marked(self, *arguments):
+        """The same, stopping at its marks."""
+        return programs.Marked(*self.arguments(), *arguments, env={'AFP_PASSWORD': PASSWORD})
+
     def run(self, *arguments, **options):
         """Runs afp_speedtest to its end."""
         return programs.speedtest(*self.arguments(), *arguments,
