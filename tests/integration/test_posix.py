@@ -655,7 +655,7 @@ def test_clean_removes_what_a_killed_run_left():
         with system.start('-d', 8, '-n', 100000) as running:
             wait_until(lambda: len(system.listing()) > len(left), 'another run')
             result = system.run('--clean', '-S', system.second).expect(TEST_FAILED)
-            assert 'still going' in result.err and 'another host' in result.err, result
+            assert 'is still there' in result.err and 'another machine' in result.err, result
             tap.equal(len([line for line in result.err.splitlines()
                            if line.startswith('removed')]), 2, 'removed')
             running.interrupt()

@@ -7,8 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -483,122 +481,21 @@ static void unusable_directories(void **state)
     }
 }
 
-/* ---- Names, and leftovers ---- */
+/* ---- Leftovers ---- */
 
-enum process { GONE, ZOMBIE, RUNS, RUNS_OTHER, OURSELVES };
-
-static pid_t start(enum process kind)
-{
-    int ready[2];
-    char byte;
-    if (kind == OURSELVES) {
-        return getpid();
-    }
-    assert_int_equal(pipe(ready), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (kind == RUNS_OTHER) {
-            prctl(PR_SET_NAME, "another");
-        }
-        if (write(ready[1], "x", 1) == 1 && (kind == RUNS || kind == RUNS_OTHER)) {
-            pause();
-        }
-        _exit(0);
-    }
-    assert_int_equal(read(ready[0], &byte, 1), 1);
-    close(ready[0]);
-    close(ready[1]);
-    if (kind == ZOMBIE) {
-        siginfo_t info;
-        assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
-    } else if (kind == GONE) {
-        assert_int_equal(waitpid(child, NULL, 0), child);
-    }
-    return child;
-}
-
-static void stop(enum process kind, pid_t process)
-{
-    if (kind == RUNS || kind == RUNS_OTHER) {
-        kill(process, SIGKILL);
-    }
-    if (kind != OURSELVES && kind != GONE) {
-        waitpid(process, NULL, 0);
-    }
-}
-
-/* The name that a run of this host with this process would have. */
-static const char *name_of(pid_t process)
+/* The name that a run of this boot and namespace with a process that has gone would have. */
+static const char *name_of_the_gone(void)
 {
     static char name[64];
     char own[WORKNAME_LENGTH];
     workname_make(own);
-    snprintf(name, sizeof name, "%.17s-%06x-00abcd", own, (unsigned)process);
+    pid_t child = fork();
+    if (child == 0) {
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    snprintf(name, sizeof name, "%.17s-%06x-00abcd", own, (unsigned)child);
     return name;
-}
-
-static const struct {
-    enum process kind;
-    const char *reason;
-} processes[] = {
-    {GONE, NULL},
-    {ZOMBIE, NULL},
-    {RUNS_OTHER, NULL},
-    {RUNS, "its run is still going"},
-    {OURSELVES, "its run is still going"},
-};
-
-static void names_tell_of_their_run(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < COUNT(processes); i++) {
-        const char *reason = "unset";
-        pid_t process = start(processes[i].kind);
-        check(workname_is_ours(name_of(process), &reason), "row %zu", i);
-        stop(processes[i].kind, process);
-        if (processes[i].reason == NULL) {
-            check(reason == NULL, "row %zu: %s", i, reason);
-        } else {
-            assert_string_equal(reason, processes[i].reason);
-        }
-    }
-}
-
-static void names_of_other_hosts_and_none_of_ours(void **state)
-{
-    static const char *const foreign[] = {"",
-                                          "afpbench",
-                                          "afpbench-",
-                                          "afpbench-1-2-3",
-                                          "afpbench-00000001-000002-00000g",
-                                          "afpbench-00000001-000002-0000034",
-                                          "afpbench-00000001-000002-000003x",
-                                          "afpbench-0000000A-000002-000003",
-                                          "Afpbench-00000001-000002-000003",
-                                          "afpbench-00000001-000002",
-                                          "afpbench-00000001--00002-000003",
-                                          "afpbench-+0000001-000002-000003",
-                                          "afpbench-0x000001-000002-000003",
-                                          "afpbench- 0000001-000002-000003",
-                                          "xafpbench-00000001-000002-000003",
-                                          "afpbench-00000001-000002-000003/",
-                                          "afpbench-XXXXXX"};
-    const char *reason;
-    (void)state;
-    for (size_t i = 0; i < COUNT(foreign); i++) {
-        check(!workname_is_ours(foreign[i], &reason), "%s", foreign[i]);
-    }
-    assert_true(workname_is_ours("afpbench-00000001-000002-000003", &reason));
-    assert_string_equal(reason, "made on another host; clean up there");
-    char one[WORKNAME_LENGTH];
-    char other[WORKNAME_LENGTH];
-    workname_make(one);
-    usleep(10);
-    workname_make(other);
-    assert_int_equal(strlen(one), WORKNAME_LENGTH - 1);
-    assert_string_not_equal(one, other);
-    assert_true(workname_is_ours(one, &reason));
 }
 
 struct told {
@@ -631,9 +528,8 @@ static void leftovers_go_and_others_stay(void **state)
     scratch_make(bait);
     make_plain_file(path_in(bait, "Source"), "x", 1);
     posix_begin(&fixture, NULL, false);
-    pid_t dead = start(GONE);
     for (unsigned i = 0; i < COUNT(names); i++) {
-        snprintf(names[i], sizeof names[i], "%.25s%06x", name_of(dead), i);
+        snprintf(names[i], sizeof names[i], "%.25s%06x", name_of_the_gone(), i);
     }
     mkdir(path_in(fixture.first, names[0]), 0700);
     mkdir(path_in(fixture.first, names[1]), 0700);
@@ -688,8 +584,6 @@ int main(void)
         cmocka_unit_test(the_cache_is_looked_at),
         cmocka_unit_test(idle_ends_in_three_ways),
         cmocka_unit_test(unusable_directories),
-        cmocka_unit_test(names_tell_of_their_run),
-        cmocka_unit_test(names_of_other_hosts_and_none_of_ours),
         cmocka_unit_test(leftovers_go_and_others_stay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
