@@ -695,6 +695,7 @@ bool afp_client_entry(struct afp_client *client, struct afp_place place, uint32_
     }
     afp_enumerate_request(&exchange.out, command, &ask);
     *found = true;
+    /* A server says ObjectNotFound beyond the last entry. */
     if (!request(client, &exchange, "list a directory", NULL, error)) {
         *found = false;
         return error->domain == ERROR_AFP && error->code == AFP_OBJECT_NOT_FOUND;

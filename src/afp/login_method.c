@@ -36,6 +36,7 @@ bool login_method_choose(const struct uam **chosen, const struct afp_server_info
     if (*chosen != NULL) {
         return true;
     }
+    /* Rank 0 is the guest, which is never chosen for somebody. */
     for (size_t i = 0; i < uam_count; i++) {
         if (uam_table[i]->rank > 0) {
             append(ours, sizeof ours, uam_table[i]->name, strlen(uam_table[i]->name));

@@ -158,6 +158,7 @@ void afp_enumerate_entry(struct wire *wire, enum afp_command command,
         if (wire->at - start > UINT16_MAX) {
             wire_fail(wire);
         }
+        /* The length stands first, but is known last. */
         if (wire_ok(wire)) {
             struct wire field = wire_encoder(wire->out, wire->size);
             field.at = start;

@@ -72,6 +72,7 @@ static void name_values(struct wire *wire, struct name_list *list)
     }
 }
 
+/* The fields stand in the order of their bits, names last: an unknown bit would shift the rest. */
 void afp_volume_parms(struct wire *wire, uint16_t bitmap, struct afp_volume_parms *parms)
 {
     struct name_list names = {.base = wire->at};
@@ -182,6 +183,7 @@ void afp_node_parms(struct wire *wire, enum afp_node_kind kind, uint16_t bitmap,
     } else {
         directory_details(wire, bitmap, parms);
     }
+    /* From here on a bit means the same for both again. */
     if (bitmap & AFP_NODE_UTF8_NAME) {
         name_offset(wire, &names, &parms->utf8_name, true);
     }

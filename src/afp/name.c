@@ -86,6 +86,7 @@ static bool decompose_run(struct points *points, const uint8_t *text, size_t siz
     return true;
 }
 
+/* Macs keep some characters as they are: what lies between them is decomposed run by run. */
 static bool decompose_points(struct points *points, struct span utf8)
 {
     size_t run = 0;
@@ -247,6 +248,7 @@ size_t name_to_mac(uint8_t *mac, size_t room, struct span utf8, bool *exact)
         *exact = size == utf8.size;
         return size;
     }
+    /* MacRoman has its accented letters composed. */
     *exact = name_compose(&composed, utf8);
     if (!*exact) {
         return 0;

@@ -33,6 +33,7 @@ bool dsi_open(struct dsi_session *session, uint32_t *quantum, struct error *erro
     if (!ask(session, &request, &reply, error)) {
         return false;
     }
+    /* What the buffer did not take would be options of servers to come. */
     size_t length = reply.reply_length < sizeof answer ? reply.reply_length : sizeof answer;
     struct wire in = wire_decoder(answer, length);
     dsi_options(&in, &options);

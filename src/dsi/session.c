@@ -395,7 +395,7 @@ bool dsi_submit(struct dsi_session *session, const struct dsi_request *request, 
         memcpy(head + DSI_HEADER_SIZE, request->block.data, request->block.size);
     }
     session->slot_of_id[slot->request_id] = index;
-    if (session->outstanding++ == 0) {
+    if (session->outstanding++ == 0) { /* the timeout runs while something is awaited */
         session->last_progress_ns = slot->result.submitted_ns;
     }
     session->patient += slot->patient;

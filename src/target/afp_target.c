@@ -178,6 +178,7 @@ static bool check_read(struct afp_target *afp, const struct target_operation *op
                      operation->size, operation->offset);
 }
 
+/* A server that wrote less says so only by the offset. */
 static bool check_write(struct afp_target *afp, const struct pending *pending,
                         const struct dsi_reply *reply, struct error *error)
 {
@@ -423,6 +424,8 @@ static bool remove_made_files(struct afp_target *afp, struct error *cause)
     return ok;
 }
 
+/* A directory whose making was never confirmed may be there: it is tried, and told if that fails.
+ */
 static bool remove_directories(struct afp_target *afp, struct error *cause, struct error *error)
 {
     bool ok = true;
@@ -465,6 +468,7 @@ static bool clean_up(struct target *target, uint64_t deadline_ns, struct error *
         deadline_ns = deadline_ns > least_ns ? deadline_ns : least_ns;
         dsi_set_timeout(session, deadline_ns - clock_now_ns());
     }
+    /* What is said where nothing can be asked any more. */
     error_set(&cause, ERROR_CLOSED, 0, "the connection is gone");
     bool settled = !dsi_alive(session) || dsi_settle(session, deadline_ns, &cause);
     for (uint32_t i = 0; i < afp->depth; i++) {
@@ -653,6 +657,7 @@ bool afp_target_open(struct target **target, struct afp_client *client, const ch
         .second_place = two,
         .alignment = 1,
     };
+    /* The session gets the directory's name, by which a later run can end it: remove_leftover(). */
     workname_make(afp->directory_name);
     bool ok = afp_client_claim_session(client, afp->directory_name, CLAIM_OF_RUN, error);
     const char *const names[TARGET_PLACES] = {volume, two ? second_volume : NULL};

@@ -61,6 +61,7 @@ bool posix_io_reserve(struct posix_io *io, uint32_t depth, bool *refused, struct
     if (depth <= io->depth) {
         return true;
     }
+    /* Each is kept at once: the old block is gone even when the next one cannot be had. */
     struct pending *pending = memory_resize(io->pending, depth, sizeof *pending);
     if (pending != NULL) {
         io->pending = pending;
@@ -177,6 +178,7 @@ static bool run_now(struct posix_io *io, const struct target_operation *operatio
 
 /* ---- Through the ring ---- */
 
+/* Also what is left of a transfer that came back short. */
 static bool queue(struct posix_io *io, uint32_t tag, struct error *error)
 {
     struct pending *pending = &io->pending[tag];
@@ -263,7 +265,7 @@ bool posix_io_submit(struct posix_io *io, const struct target_operation *operati
 
 bool posix_io_reap(struct posix_io *io, struct target_completion *completion, struct error *error)
 {
-    if (!io->uses_ring) {
+    if (!io->uses_ring) { /* done when it was submitted */
         *completion = io->ready[io->ready_first];
         io->ready_first = (io->ready_first + 1) % io->depth;
         io->ready_count--;

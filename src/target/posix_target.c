@@ -181,6 +181,7 @@ static bool open_in(struct posix_target *posix, int directory, const char *name,
     if (found == NULL) {
         return error_set(error, ERROR_LIMIT, 0, "a workload opens too many files");
     }
+    /* Both ways: an odd tail does not fit O_DIRECT. */
     found->buffered = openat(directory, name, flags | O_CLOEXEC);
     if (found->buffered < 0) {
         return error_set_errno(error, errno, "cannot open file '%s'", name);
@@ -321,6 +322,7 @@ static bool cool(struct target *target, struct target_file *file, enum cache_sta
 
 /* ---- Copies by the file system, free space ---- */
 
+/* In steps, so that an interrupt is seen while a large file is copied. */
 static bool copy_range(int from, int to, uint64_t size, const struct interrupt *interrupt,
                        struct error *error)
 {
@@ -406,6 +408,7 @@ static bool remove_directory(struct posix_target *posix, struct workplace *work,
     return true;
 }
 
+/* Goes on after a failure: what can be removed is removed. */
 static bool clean_up(struct target *target, uint64_t deadline_ns, struct error *error)
 {
     struct posix_target *posix = self(target);

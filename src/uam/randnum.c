@@ -39,9 +39,8 @@ static enum uam_verdict check(struct uam_state *state, const struct uam_director
         return UAM_MALFORMED;
     }
     if (steps_password(directory, user, key, sizeof key)) {
-        verdict = !crypto_des(key, own->challenge, expected)         ? UAM_BROKEN
-                  : crypto_equal(in.data, expected, sizeof expected) ? UAM_ACCEPTED
-                                                                     : UAM_REFUSED;
+        bool computed = crypto_des(key, own->challenge, expected);
+        verdict = steps_judge(computed, in.data, expected, sizeof expected);
     }
     memory_wipe(key, sizeof key);
     return verdict;

@@ -284,6 +284,7 @@ static bool verify(struct uam_state *state, struct span reply, struct error *err
 
 /* ---- Server ---- */
 
+/* The verifier is made of the clear password each time: nothing is stored of it. */
 static enum uam_verdict offer(struct uam_state *state, const struct uam_directory *directory,
                               struct span user, struct span in, struct wire *out)
 {
@@ -348,6 +349,7 @@ static enum uam_verdict judge(const struct srp_server *own, struct span user, co
     return crypto_equal(m1.data, proofs->m1, SHA1_SIZE) ? UAM_ACCEPTED : UAM_BAD_PROOF;
 }
 
+/* The proof ends the exchange, so that its secrets are wiped whatever it was worth. */
 static enum uam_verdict check(struct uam_state *state, const struct uam_directory *directory,
                               struct span user, struct span in, struct wire *out)
 {

@@ -62,6 +62,15 @@ bool steps_is_password(const struct uam_directory *directory, struct span user, 
     return same;
 }
 
+enum uam_verdict steps_judge(bool computed, const uint8_t *answer, const uint8_t *expected,
+                             size_t size)
+{
+    if (!computed) {
+        return UAM_BROKEN;
+    }
+    return crypto_equal(answer, expected, size) ? UAM_ACCEPTED : UAM_REFUSED;
+}
+
 /* ---- DES ---- */
 
 enum uam_verdict steps_des_challenge(struct uam_state *state, const struct uam_directory *directory,

@@ -35,6 +35,10 @@ bool steps_password(const struct uam_directory *directory, struct span user, uin
 bool steps_is_password(const struct uam_directory *directory, struct span user, const uint8_t *sent,
                        size_t size);
 
+/* What the server makes of an answer when it could compute the one it expects, or could not. */
+enum uam_verdict steps_judge(bool computed, const uint8_t *answer, const uint8_t *expected,
+                             size_t size);
+
 /* ---- DES: Randnum and 2-Way Randnum ---- */
 
 /* The server's first step: a random challenge of DES_SIZE bytes, kept where the data begins. */

@@ -24,6 +24,7 @@ static void make_key(uint8_t key[DES_SIZE])
     }
 }
 
+/* The server's challenge encrypted, then one of our own; what it must answer to that is kept. */
 static bool answer(struct uam_state *state, const struct uam_credentials *credentials,
                    struct span challenge, struct wire *out, struct error *error)
 {
@@ -58,6 +59,7 @@ static bool verify(struct uam_state *state, struct span reply, struct error *err
                      "know the password");
 }
 
+/* Who does not know the password gets no answer either: it would be a text to guess with. */
 static enum uam_verdict check(struct uam_state *state, const struct uam_directory *directory,
                               struct span user, struct span in, struct wire *out)
 {
@@ -73,9 +75,7 @@ static enum uam_verdict check(struct uam_state *state, const struct uam_director
         make_key(key);
         bool done = crypto_des(key, own->challenge, expected) &&
                     crypto_des(key, in.data + DES_SIZE, answer_bytes);
-        verdict = !done                                              ? UAM_BROKEN
-                  : crypto_equal(in.data, expected, sizeof expected) ? UAM_ACCEPTED
-                                                                     : UAM_REFUSED;
+        verdict = steps_judge(done, in.data, expected, sizeof expected);
     }
     if (verdict == UAM_ACCEPTED) {
         wire_array(out, answer_bytes, sizeof answer_bytes);

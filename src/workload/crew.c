@@ -61,6 +61,7 @@ static void await_step(struct member *member, unsigned long done)
     }
 }
 
+/* A member that is lost or failed still comes to every barrier: the others wait there for it. */
 static void *work(void *context)
 {
     struct member *member = context;

@@ -147,6 +147,7 @@ static bool pause_between(struct measurement *measurement, struct error *error)
     return crew_step(measurement->crew, pause_step, error);
 }
 
+/* The accounts are taken in steps of their own: no session is looked at while another is timed. */
 static bool run_once(struct measurement *measurement, uint32_t run, struct error *error)
 {
     const struct measure_plan *plan = measurement->plan;

@@ -290,6 +290,7 @@ static struct test_case describe(const struct speed_run *run, size_t sessions)
     };
 }
 
+/* Observers hear of the end whatever came before; the first failure is the one that is told. */
 static bool measure(struct speed_run *runs, const struct test_case *description,
                     struct result *result, const struct observers *observers, struct error *error)
 {
