@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #define SERVER_DEFAULT_QUANTUM    (1024U * 1024)
-#define SERVER_DEFAULT_READ_AHEAD (12 * SERVER_DEFAULT_QUANTUM) /* Netatalk's: protocol.md 1.11 */
+#define SERVER_DEFAULT_READ_AHEAD (12 * SERVER_DEFAULT_QUANTUM) /* Netatalk's (1.11) */
 
 struct fault; /* server/faults.h */
 

@@ -57,17 +57,6 @@ def test_full_disk_is_an_error(path, option):
         run(path, option, stdout=full).expect_one_message(TEST_FAILED)
 
 
-def test_every_key_of_afp_perftest_is_in_the_manual():
-    manual = (pathlib.Path(__file__).resolve().parents[2] / 'doc/afp_perftest.1').read_text()
-    options = re.findall(r'^ +--([\w-]+)(?: (\S+))?', run(PROGRAMS['afp_perftest'], '--help').out,
-                         re.MULTILINE)
-    tap.equal(len(options), 28)
-    for name, argument in options:
-        key = name.replace('-', '_').upper()
-        line = f'.It Fl -{name} Ar {argument} , Ev {key}\n' if argument else f'.It Fl -{name}\n'
-        assert line in manual, line
-
-
 # ------------------------------------------------------------------------------------ afp_refserver
 
 REFSERVER_USAGE = {
