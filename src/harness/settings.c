@@ -304,6 +304,7 @@ struct given {
     enum harness_source sources[KEY_LIMIT];
     char names[KEY_LIMIT][NAME_LENGTH]; /* of the options */
     char helps[KEY_LIMIT][160];
+    bool dry_run, force;
 };
 
 /* "NETATALK_ROOT" → "netatalk-root" */
@@ -327,26 +328,6 @@ static bool take_option(void *context, const struct option_row *row, const char 
 {
     (void)error;
     give(context, row->offset, value);
-    return true;
-}
-
-static bool take_dry_run(void *context, const struct option_row *row, const char *value,
-                         struct error *error)
-{
-    (void)row;
-    (void)value;
-    (void)error;
-    ((struct given *)context)->settings->dry_run = true;
-    return true;
-}
-
-static bool take_force(void *context, const struct option_row *row, const char *value,
-                       struct error *error)
-{
-    (void)row;
-    (void)value;
-    (void)error;
-    ((struct given *)context)->settings->force = true;
     return true;
 }
 
@@ -385,9 +366,10 @@ static bool read_command_line(struct given *given, int argc, char **argv,
                               enum options_outcome *outcome, struct error *error)
 {
     struct option_row rows[OPTION_LIMIT] = {
-        {0, "dry-run", NULL, "print plan, commands and estimated time, and exit", OPTION_CALL,
-         .call = take_dry_run},
-        {0, "force", NULL, "overwrite results that are there", OPTION_CALL, .call = take_force},
+        {0, "dry-run", NULL, "print plan, commands and estimated time, and exit", OPTION_FLAG,
+         .offset = offsetof(struct given, dry_run)},
+        {0, "force", NULL, "overwrite results that are there", OPTION_FLAG,
+         .offset = offsetof(struct given, force)},
     };
     size_t count = 2;
     for (size_t i = 0; i < harness_key_count; i++) {
@@ -493,6 +475,8 @@ bool harness_settings_parse(struct harness_settings *settings, int argc, char **
     bool ok =
         read_command_line(given, argc, argv, outcome, error) &&
         (*outcome == OPTIONS_PRINTED || (take_all(given, error) && check(settings, given, error)));
+    settings->dry_run = given->dry_run;
+    settings->force = given->force;
     memory_release(given);
     return ok;
 }
