@@ -29,8 +29,7 @@ struct harness {
     struct lab lab;
     struct link link;
     struct server_under_test server;
-    char *messages; /* of the test program, all sizes */
-    int exit_code;  /* with which it failed; 0: it did not, or by a signal */
+    int exit_code; /* with which the test program failed; 0: it did not, or by a signal */
     /* The size at work. */
     struct harness_size *size;
     struct mark begun; /* `begin` while a run is under way */
@@ -275,7 +274,7 @@ static bool take_messages(struct harness *harness, const char *messages, bool fa
         progress_clear(harness->setup->progress);
         fputs(messages, stderr);
     }
-    return append(&harness->messages, messages, error);
+    return append(&harness->result->messages, messages, error);
 }
 
 static bool take_document(struct harness *harness, const char *path, struct error *error)
@@ -420,7 +419,6 @@ static void take_down(struct harness *harness)
     memory_release(harness->whole);
     memory_release(harness->before);
     memory_release(harness->after);
-    memory_release(harness->messages);
 }
 
 /* The test program's codes mean what ours do. */
@@ -428,13 +426,6 @@ static enum exit_status exit_status_of(int code)
 {
     return code == EXIT_CANNOT_RUN || code == EXIT_USAGE ? (enum exit_status)code
                                                          : EXIT_TEST_FAILED;
-}
-
-/* After a failure what there is stays, marked as incomplete. */
-static bool write_files(struct harness *harness, struct error *error)
-{
-    return harness_files_write(harness->setup->settings->output_directory, harness->result,
-                               harness->messages, error);
 }
 
 bool harness_configuration_run(const struct harness_setup *setup,
@@ -461,8 +452,10 @@ bool harness_configuration_run(const struct harness_setup *setup,
         }
         read_lateness(&harness);
         harness_figures(result);
+        /* After a failure what there is stays, marked as incomplete. */
         struct error later;
-        ok = write_files(&harness, ok ? error : &later) && ok;
+        ok = harness_files_write(setup->settings->output_directory, result, ok ? error : &later) &&
+             ok;
     }
     progress_clear(setup->progress);
     take_down(&harness);

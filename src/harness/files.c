@@ -14,69 +14,59 @@
 
 #define TEXT_LIMIT ((size_t)256 << 20)
 
-/* What a writer needs. */
-struct content {
-    const struct harness_result *result;
-    const char *messages;
-};
-
 /* ---- The files ---- */
 
-static bool write_csv(FILE *out, const void *context, struct error *error)
+static bool write_csv(FILE *out, const void *result, struct error *error)
 {
-    const struct content *content = context;
-    return harness_write_csv(out, content->result, error);
+    return harness_write_csv(out, result, error);
 }
 
 static bool write_messages(FILE *out, const void *context, struct error *error)
 {
-    const struct content *content = context;
+    const struct harness_result *result = context;
     (void)error;
-    fputs(content->messages != NULL ? content->messages : "", out);
+    fputs(result->messages != NULL ? result->messages : "", out);
     return true;
 }
 
-static bool write_net_csv(FILE *out, const void *context, struct error *error)
+static bool write_net_csv(FILE *out, const void *result, struct error *error)
 {
-    const struct content *content = context;
     (void)error;
-    harness_write_net_csv(out, content->result);
+    harness_write_net_csv(out, result);
     return true;
 }
 
-static bool write_net_text(FILE *out, const void *context, struct error *error)
+static bool write_net_text(FILE *out, const void *result, struct error *error)
 {
-    const struct content *content = context;
     (void)error;
-    harness_write_net_text(out, content->result);
+    harness_write_net_text(out, result);
     return true;
 }
 
 static bool write_json(FILE *out, const void *context, struct error *error)
 {
-    const struct content *content = context;
-    const struct harness_result *result = content->result;
+    const struct harness_result *result = context;
     char name[HARNESS_TEXT_LENGTH + 8];
     snprintf(name, sizeof name, "%s.json", result->name);
     return harness_json_finish(result, error) && json_write(result->document, out, name, error);
 }
 
-static bool has_document(const struct content *content)
+static bool has_document(const struct harness_result *result)
 {
-    return content->result->document != NULL;
+    return result->document != NULL;
 }
 
 /* Drawn later, when all is taken down. */
-static bool never(const struct content *content)
+static bool never(const struct harness_result *result)
 {
-    (void)content;
+    (void)result;
     return false;
 }
 
 static const struct {
     const char *suffix;
     bool (*write)(FILE *out, const void *context, struct error *error);
-    bool (*wanted)(const struct content *content); /* NULL: always */
+    bool (*wanted)(const struct harness_result *result); /* NULL: always */
 } files[] = {
     {".csv", write_csv, NULL},
     {"-stderr.log", write_messages, NULL},
@@ -227,16 +217,15 @@ bool harness_file_write(const char *directory, const char *name, const char *suf
     return ok;
 }
 
-static bool write_one(const char *directory, size_t index, const struct content *content,
+static bool write_one(const char *directory, size_t index, const struct harness_result *result,
                       struct error *error)
 {
     char path[HARNESS_PATH_LENGTH];
-    const char *name = content->result->name;
-    if (files[index].wanted == NULL || files[index].wanted(content)) {
-        return harness_file_write(directory, name, files[index].suffix, files[index].write, content,
-                                  error);
+    if (files[index].wanted == NULL || files[index].wanted(result)) {
+        return harness_file_write(directory, result->name, files[index].suffix, files[index].write,
+                                  result, error);
     }
-    if (harness_file_path(directory, name, files[index].suffix, path, error)) {
+    if (harness_file_path(directory, result->name, files[index].suffix, path, error)) {
         unlink(path); /* of an earlier run, with --force: it must not pass for this one's */
         return true;
     }
@@ -244,13 +233,12 @@ static bool write_one(const char *directory, size_t index, const struct content 
 }
 
 bool harness_files_write(const char *directory, const struct harness_result *result,
-                         const char *messages, struct error *error)
+                         struct error *error)
 {
-    struct content content = {result, messages};
     bool ok = true;
     for (size_t i = 0; i < FILE_COUNT; i++) {
         struct error later;
-        ok = write_one(directory, i, &content, ok ? error : &later) && ok;
+        ok = write_one(directory, i, result, ok ? error : &later) && ok;
     }
     return ok;
 }

@@ -38,8 +38,8 @@ bool harness_file_write(const char *directory, const char *name, const char *suf
                         const void *context, struct error *error);
 
 /* All files of a run but the picture and its script (plot.h); earlier ones of these are
- * removed. `messages` is what the test program wrote on stderr. */
+ * removed. */
 bool harness_files_write(const char *directory, const struct harness_result *result,
-                         const char *messages, struct error *error);
+                         struct error *error);
 
 #endif

@@ -140,6 +140,7 @@ void harness_result_release(struct harness_result *result)
         memory_release(result->faults[i]);
     }
     json_decref(result->document);
+    memory_release(result->messages);
     memory_release(result->sizes);
     memory_release(result->faults);
     *result = (struct harness_result){.size_count = 0};

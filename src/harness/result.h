@@ -118,6 +118,7 @@ struct harness_result {
     struct harness_size *sizes; /* in sweep order; those that were begun */
     size_t size_count;
     struct json_t *document; /* the test program's, of all sizes together; NULL: it writes none */
+    char *messages;          /* what it said on stderr, in all sizes; NULL: nothing */
     bool complete;
     char failure[400]; /* empty: none */
     char **faults;     /* why the figures are invalid, a line each */

@@ -50,7 +50,7 @@ static void make_result(struct harness_result *result)
     made_harness(result);
     result->sizes[0].csv =
         strdup(CSV_RUN_HEADER "\nRead,1,1.000,20000,50.00\nRead,2,1.000,25000,40.00\n");
-    check(harness_files_write(directory, result, NULL, &error), "%s", error.message);
+    check(harness_files_write(directory, result, &error), "%s", error.message);
 }
 
 static void check_lines(const char *const *lines, size_t count)
@@ -176,7 +176,7 @@ static void nothing_to_draw(void **state)
     result.sizes[0].complete = true;
     free(result.sizes[0].csv);
     result.sizes[0].csv = strdup(CSV_RUN_HEADER "\n");
-    check(harness_files_write(directory, &result, NULL, &error), "%s", error.message);
+    check(harness_files_write(directory, &result, &error), "%s", error.message);
     check(harness_draw(directory, &result, NULL, &interrupt, &error), "%s", error.message);
     scratch_check_absent(directory, NAME ".gnuplot");
     free(result.sizes[0].csv);
@@ -218,7 +218,7 @@ static void a_picture_is_drawn(void **state)
     scratch_check(directory, NAME ".png", "-d -c ./" NAME ".gnuplot ./" NAME ".png.part C \n");
     scratch_check_absent(directory, NAME ".png.part");
     /* results written anew do not keep the picture of the old ones */
-    check(harness_files_write(directory, &result, NULL, &error), "%s", error.message);
+    check(harness_files_write(directory, &result, &error), "%s", error.message);
     scratch_check_absent(directory, NAME ".png");
     scratch_check_absent(directory, NAME ".gnuplot");
     harness_result_release(&result);

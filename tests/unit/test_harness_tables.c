@@ -345,7 +345,8 @@ static void files_are_written(void **state)
     made_harness(&result);
     result.sizes[0].csv = strdup(CSV_RUN_HEADER "\nRead,1,1.000,20000,50.00\n");
     join(&result, DOCUMENT("1048576", "Read", "0.75"));
-    check(harness_files_write(directory, &result, "a word\n", &error), "%s", error.message);
+    result.messages = strdup("a word\n");
+    check(harness_files_write(directory, &result, &error), "%s", error.message);
     scratch_check(directory, "speed-1gbit-2ms.csv", CSV_RUN_HEADER "\nRead,1,1.000,20000,50.00\n");
     scratch_check(directory, "speed-1gbit-2ms-stderr.log", "a word\n");
     static const char *const names[] = {"speed-1gbit-2ms-net.csv", "speed-1gbit-2ms-net.txt",
@@ -358,13 +359,16 @@ static void files_are_written(void **state)
     /* a later run without a document must not leave the earlier one's */
     json_decref(result.document);
     result.document = NULL;
-    check(harness_files_write(directory, &result, NULL, &error), "%s", error.message);
+    free(result.messages);
+    result.messages = NULL;
+    check(harness_files_write(directory, &result, &error), "%s", error.message);
     scratch_check_absent(directory, "speed-1gbit-2ms.json");
     scratch_check(directory, "speed-1gbit-2ms-stderr.log", "");
     /* what cannot be written leaves nothing half done, and the others are written */
     free(result.sizes[0].csv);
     result.sizes[0].csv = strdup("junk\n");
-    assert_false(harness_files_write(directory, &result, "again\n", &error));
+    result.messages = strdup("again\n");
+    assert_false(harness_files_write(directory, &result, &error));
     check_error(&error, ERROR_CONTENT, "not 'junk'");
     scratch_check(directory, "speed-1gbit-2ms.csv", CSV_RUN_HEADER "\nRead,1,1.000,20000,50.00\n");
     scratch_check(directory, "speed-1gbit-2ms-stderr.log", "again\n");
