@@ -8,14 +8,17 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What stands before a value in a configuration's name; NULL: it always stands there, bare. */
-static const char *const axis_names[HARNESS_AXES] = {
-    [AXIS_RATE] = NULL,
-    [AXIS_DELAY] = NULL,
-    [AXIS_MTU] = "mtu",
-    [AXIS_QUANTUM] = "quantum",
-    [AXIS_READ_AHEAD] = "readahead",
-    [AXIS_REQUESTS] = "requests",
+/* What stands before a value in a dry run, and in a configuration's name; there NULL: it always
+ * stands there, bare. */
+static const struct {
+    const char *key, *prefix;
+} axes[HARNESS_AXES] = {
+    [AXIS_RATE] = {"RATE", NULL},
+    [AXIS_DELAY] = {"DELAY", NULL},
+    [AXIS_MTU] = {"MTU", "mtu"},
+    [AXIS_QUANTUM] = {"QUANTUM", "quantum"},
+    [AXIS_READ_AHEAD] = {"READAHEAD", "readahead"},
+    [AXIS_REQUESTS] = {"REQUESTS", "requests"},
 };
 
 /* ---- Combinations ---- */
@@ -25,9 +28,9 @@ static void name_configuration(struct harness_configuration *configuration,
 {
     int used = snprintf(configuration->name, sizeof configuration->name, "%s", settings->suite);
     for (size_t axis = 0; axis < HARNESS_AXES; axis++) {
-        if (axis_names[axis] == NULL || settings->axes[axis].count > 1) {
+        if (axes[axis].prefix == NULL || settings->axes[axis].count > 1) {
             used += snprintf(configuration->name + used, sizeof configuration->name - (size_t)used,
-                             "-%s%s", axis_names[axis] != NULL ? axis_names[axis] : "",
+                             "-%s%s", axes[axis].prefix != NULL ? axes[axis].prefix : "",
                              configuration->values[axis]->text);
         }
     }
@@ -246,11 +249,9 @@ static void print_command(FILE *out, const struct harness_command *command)
 
 static void print_values(FILE *out, const struct harness_configuration *configuration)
 {
-    static const char *const keys[HARNESS_AXES] = {"RATE",    "DELAY",     "MTU",
-                                                   "QUANTUM", "READAHEAD", "REQUESTS"};
     for (size_t axis = 0; axis < HARNESS_AXES; axis++) {
         const char *text = configuration->values[axis]->text;
-        fprintf(out, "%s%s=%s", axis > 0 ? " " : "", keys[axis],
+        fprintf(out, "%s%s=%s", axis > 0 ? " " : "", axes[axis].key,
                 text[0] != '\0' ? text : "the-server's");
     }
     fputc('\n', out);

@@ -114,6 +114,20 @@ static bool take_loss(struct harness_settings *settings, const struct harness_ke
     return link_parse_loss(text, key->name, &settings->loss_ppm, error);
 }
 
+/* The first item that an earlier one equals; `count`: there is none. */
+static size_t find_twice(const void *items, size_t count, size_t item_size)
+{
+    const char *bytes = items;
+    for (size_t i = 1; i < count; i++) {
+        for (size_t k = 0; k < i; k++) {
+            if (memcmp(bytes + i * item_size, bytes + k * item_size, item_size) == 0) {
+                return i;
+            }
+        }
+    }
+    return count;
+}
+
 static bool take_sweep(struct harness_settings *settings, const struct harness_key *key,
                        const char *text, struct error *error)
 {
@@ -121,15 +135,10 @@ static bool take_sweep(struct harness_settings *settings, const struct harness_k
     if (!list_of_sizes(text, key->name, settings->sizes, &settings->size_count, error)) {
         return false;
     }
-    for (size_t i = 0; i < settings->size_count; i++) {
-        for (size_t k = 0; k < i; k++) {
-            if (settings->sizes[i] == settings->sizes[k]) {
-                return error_set(error, ERROR_USAGE, 0, "%s: %" PRIu64 " bytes are there twice",
-                                 key->name, settings->sizes[i]);
-            }
-        }
-    }
-    return true;
+    size_t twice = find_twice(settings->sizes, settings->size_count, sizeof settings->sizes[0]);
+    return twice == settings->size_count ||
+           error_set(error, ERROR_USAGE, 0, "%s: %" PRIu64 " bytes are there twice", key->name,
+                     settings->sizes[twice]);
 }
 
 static bool take_operations(struct harness_settings *settings, const struct harness_key *key,
@@ -139,15 +148,10 @@ static bool take_operations(struct harness_settings *settings, const struct harn
     if (!list_of_tests(text, key->name, settings->tests, &settings->test_count, error)) {
         return false;
     }
-    for (size_t i = 0; i < settings->test_count; i++) {
-        for (size_t k = 0; k < i; k++) {
-            if (settings->tests[i] == settings->tests[k]) {
-                return error_set(error, ERROR_USAGE, 0, "%s: %s is there twice", key->name,
-                                 settings->tests[i]->facts->name);
-            }
-        }
-    }
-    return true;
+    size_t twice = find_twice(settings->tests, settings->test_count, sizeof settings->tests[0]);
+    return twice == settings->test_count ||
+           error_set(error, ERROR_USAGE, 0, "%s: %s is there twice", key->name,
+                     settings->tests[twice]->facts->name);
 }
 
 static bool take_suite(struct harness_settings *settings, const struct harness_key *key,
