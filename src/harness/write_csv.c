@@ -1,51 +1,24 @@
 #include "harness/write_csv.h"
 
-#include "report/csv.h"
+#include "report/csv_layout.h"
 
 #include <string.h>
 
 #define BLOCK_LIMIT 8 /* tests */
 
-/* A line without its end, inside a fragment. */
-struct line {
-    const char *text;
-    size_t length;
-};
-
-/* The next line of a text, which moves on; false at its end. */
-static bool next_line(const char **text, struct line *line)
+static struct csv_lines lines_of(const char *fragment)
 {
-    if (**text == '\0') {
-        return false;
-    }
-    size_t length = strcspn(*text, "\n");
-    *line = (struct line){*text, length};
-    *text += length + ((*text)[length] == '\n');
-    return true;
+    return (struct csv_lines){.at = fragment, .left = strlen(fragment)};
 }
 
-static bool line_is(struct line line, const char *text)
-{
-    return strlen(text) == line.length && memcmp(line.text, text, line.length) == 0;
-}
-
-static bool line_begins(struct line line, const char *text)
-{
-    return line.length >= strlen(text) && memcmp(line.text, text, strlen(text)) == 0;
-}
-
-static bool lines_equal(struct line a, struct line b)
-{
-    return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
-}
-
-static void put(FILE *out, struct line line)
+static void put(FILE *out, struct csv_piece line)
 {
     fwrite(line.text, 1, line.length, out);
     fputc('\n', out);
 }
 
-static bool no_csv(size_t fragment, struct line line, const char *expected, struct error *error)
+static bool no_csv(size_t fragment, struct csv_piece line, const char *expected,
+                   struct error *error)
 {
     return error_set(error, ERROR_CONTENT, 0,
                      "the test program's output for size %zu is not the CSV of a sweep: expected "
@@ -53,23 +26,24 @@ static bool no_csv(size_t fragment, struct line line, const char *expected, stru
                      fragment + 1, expected, (int)(line.length < 80 ? line.length : 80), line.text);
 }
 
-/* Where the block with this title begins, behind the title; NULL: it is not there. */
-static const char *find_block(const char *text, struct line title)
+/* Whether a fragment has a block with this title; `lines` then stands behind the title. */
+static bool find_block(const char *fragment, struct csv_piece title, struct csv_lines *lines)
 {
-    struct line line;
-    while (next_line(&text, &line)) {
-        if (lines_equal(line, title)) {
-            return text;
+    struct csv_piece line;
+    *lines = lines_of(fragment);
+    while (csv_next_line(lines, &line)) {
+        if (csv_pieces_equal(line, title)) {
+            return true;
         }
     }
-    return NULL;
+    return false;
 }
 
 /* Copies lines up to a blank one or the end. */
-static void copy_block(FILE *out, const char *text)
+static void copy_block(FILE *out, struct csv_lines *lines)
 {
-    struct line line;
-    while (next_line(&text, &line) && line.length > 0) {
+    struct csv_piece line;
+    while (csv_next_line(lines, &line) && line.length > 0) {
         put(out, line);
     }
 }
@@ -77,16 +51,14 @@ static void copy_block(FILE *out, const char *text)
 /* The rows of the runs: everything up to the first blank line, without the header. */
 static bool copy_runs(FILE *out, const char *text, size_t fragment, struct error *error)
 {
-    struct line line = {text, 0};
-    if (!next_line(&text, &line) || !line_is(line, CSV_RUN_HEADER)) {
+    struct csv_lines lines = lines_of(text);
+    struct csv_piece line = {text, 0};
+    struct csv_piece fields[CSV_FIELD_LIMIT];
+    if (!csv_next_line(&lines, &line) || csv_block_begun(line) != CSV_RUNS) {
         return no_csv(fragment, line, "the header", error);
     }
-    while (next_line(&text, &line) && line.length > 0) {
-        size_t commas = 0;
-        for (size_t i = 0; i < line.length; i++) {
-            commas += line.text[i] == ',';
-        }
-        if (commas != 4) {
+    while (csv_next_line(&lines, &line) && line.length > 0) {
+        if (csv_split(line, fields) != csv_columns(CSV_RUNS)) {
             return no_csv(fragment, line, "a row of five fields", error);
         }
         put(out, line);
@@ -95,16 +67,17 @@ static bool copy_runs(FILE *out, const char *text, size_t fragment, struct error
 }
 
 /* Adds the titles of a fragment's summary blocks that are new. */
-static bool collect_titles(const char *text, size_t fragment, struct line titles[BLOCK_LIMIT],
+static bool collect_titles(const char *text, size_t fragment, struct csv_piece titles[BLOCK_LIMIT],
                            size_t *count, struct error *error)
 {
-    struct line line;
-    while (next_line(&text, &line)) {
-        if (!line_begins(line, CSV_SUMMARY_TITLE)) {
+    struct csv_lines lines = lines_of(text);
+    struct csv_piece line;
+    while (csv_next_line(&lines, &line)) {
+        if (!csv_piece_begins(line, CSV_SUMMARY_TITLE)) {
             continue;
         }
         size_t known = 0;
-        while (known < *count && !lines_equal(titles[known], line)) {
+        while (known < *count && !csv_pieces_equal(titles[known], line)) {
             known++;
         }
         if (known == BLOCK_LIMIT) {
@@ -112,41 +85,42 @@ static bool collect_titles(const char *text, size_t fragment, struct line titles
         }
         titles[known] = line;
         *count += known == *count;
-        if (!next_line(&text, &line) || !line_is(line, CSV_SUMMARY_HEADER)) {
+        if (!csv_next_line(&lines, &line) || csv_block_begun(line) != CSV_SUMMARY) {
             return no_csv(fragment, line, "the header of a summary", error);
         }
     }
     return true;
 }
 
-static void write_summary(FILE *out, struct line title, const struct harness_result *result)
+static void write_summary(FILE *out, struct csv_piece title, const struct harness_result *result)
 {
     fputc('\n', out);
     put(out, title);
     fputs(CSV_SUMMARY_HEADER "\n", out);
     for (size_t i = 0; i < result->size_count; i++) {
         const char *fragment = result->sizes[i].csv;
-        const char *block = fragment != NULL ? find_block(fragment, title) : NULL;
-        struct line header;
-        if (block != NULL && next_line(&block, &header)) {
-            copy_block(out, block);
+        struct csv_lines lines;
+        struct csv_piece header;
+        if (fragment != NULL && find_block(fragment, title, &lines) &&
+            csv_next_line(&lines, &header)) {
+            copy_block(out, &lines);
         }
     }
 }
 
 static void write_tcp(FILE *out, const char *fragment)
 {
-    static const struct line title = {CSV_TCP_TITLE, sizeof CSV_TCP_TITLE - 1};
-    const char *block = find_block(fragment, title);
-    if (block != NULL) {
+    static const struct csv_piece title = {CSV_TCP_TITLE, sizeof CSV_TCP_TITLE - 1};
+    struct csv_lines lines;
+    if (find_block(fragment, title, &lines)) {
         fputs("\n" CSV_TCP_TITLE "\n", out);
-        copy_block(out, block);
+        copy_block(out, &lines);
     }
 }
 
 bool harness_write_csv(FILE *out, const struct harness_result *result, struct error *error)
 {
-    struct line titles[BLOCK_LIMIT];
+    struct csv_piece titles[BLOCK_LIMIT];
     size_t title_count = 0;
     const char *last = NULL;
     fputs(CSV_RUN_HEADER "\n", out);

@@ -3,8 +3,8 @@
  *
  * One header; all rows of the runs in order, without blank lines; then for each test, as first
  * seen, its summary block with the rows of all sizes; then the TCP block of the last invocation.
- * The layout is that of a single sweep (report/csv.h). It is the test program's own text and not
- * made from its document: one that knows no marks (TOOL=) writes none. Pure.
+ * The layout is that of a single sweep (report/csv_layout.h). It is the test program's own text
+ * and not made from its document: one that knows no marks (TOOL=) writes none. Pure.
  */
 #ifndef AFPBENCH_HARNESS_WRITE_CSV_H
 #define AFPBENCH_HARNESS_WRITE_CSV_H

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/units.h"
+#include "report/csv_layout.h"
 #include "report/figures.h"
 #include "result/tests.h"
 

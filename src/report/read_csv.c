@@ -4,45 +4,17 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/units.h"
-#include "report/csv.h"
+#include "report/csv_layout.h"
 #include "report/read_internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define LINE_LIMIT  1024
-#define FIELD_LIMIT 8
+#define LINE_LIMIT 1024
 
 #define LARGEST_MICROSECONDS (UINT64_C(1) << 50) /* 35 years */
 #define LARGEST_MIB          (UINT64_C(1) << 30)
-
-/* Netatalk up to 4.5.1 lacks the first column of CSV_SUMMARY_HEADER. */
-static const char short_summary_header[] =
-    "file_size_mb,mean_throughput_mbs,median_throughput_mbs,min_throughput_mbs,"
-    "max_throughput_mbs,stddev_ms,mean_time_ms";
-
-/* Bytes within the file; not terminated. */
-struct piece {
-    const char *text;
-    size_t length;
-};
-
-/* Where in the input the next line begins, and the number of the last one. */
-struct lines {
-    const struct input *input;
-    size_t at;
-    size_t number;
-};
-
-/* Which table the lines belong to. */
-enum section {
-    SECTION_NONE,
-    SECTION_RUNS,
-    SECTION_EXACT_SUMMARY,
-    SECTION_SHORT_SUMMARY,
-    SECTION_TCP
-};
 
 /* An exact size and what single rows print of it. */
 struct known_size {
@@ -50,50 +22,34 @@ struct known_size {
 };
 
 struct csv_reader {
-    struct lines lines;
+    struct csv_lines lines;
     struct stored_result *result;
-    bool tolerant; /* lines that are none of ours are skipped: a log around the CSV */
-    enum section section;
+    bool tolerant;        /* lines that are none of ours are skipped: a log around the CSV */
+    enum csv_block block; /* that the lines belong to */
     struct known_size sizes[STORED_CASE_LIMIT];
     size_t size_count;
 };
 
 /* ---- Lines and fields ---- */
 
-static bool piece_is(struct piece piece, const char *text)
-{
-    return piece.length == strlen(text) && memcmp(piece.text, text, piece.length) == 0;
-}
-
-static bool piece_begins(struct piece piece, const char *text)
-{
-    size_t length = strlen(text);
-    return piece.length >= length && memcmp(piece.text, text, length) == 0;
-}
-
-static bool piece_ends(struct piece piece, const char *text)
+static bool piece_ends(struct csv_piece piece, const char *text)
 {
     size_t length = strlen(text);
     return piece.length >= length && memcmp(piece.text + piece.length - length, text, length) == 0;
 }
 
-/* The next line without its end; false at the end of the input. `ended`: it has an end. */
-static bool next_line(struct lines *lines, struct piece *line, bool *ended)
+static struct csv_lines lines_of(const struct input *input)
 {
-    size_t left = lines->input->size - lines->at;
-    if (left == 0) {
+    return (struct csv_lines){.at = input->bytes, .left = input->size};
+}
+
+/* Without the carriage return of Windows too. */
+static bool next_line(struct csv_lines *lines, struct csv_piece *line)
+{
+    if (!csv_next_line(lines, line)) {
         return false;
     }
-    const char *begin = lines->input->bytes + lines->at;
-    const char *end = memchr(begin, '\n', left);
-    *ended = end != NULL;
-    line->text = begin;
-    line->length = end != NULL ? (size_t)(end - begin) : left;
-    lines->at += line->length + *ended;
-    lines->number++;
-    if (line->length > 0 && begin[line->length - 1] == '\r') {
-        line->length--;
-    }
+    line->length -= line->length > 0 && line->text[line->length - 1] == '\r';
     return true;
 }
 
@@ -102,28 +58,9 @@ static bool expected(const struct csv_reader *reader, struct error *error, const
     return error_set(error, ERROR_CONTENT, 0, "line %zu: expected %s", reader->lines.number, what);
 }
 
-/* The fields between the commas; FIELD_LIMIT + 1 stands for more. */
-static size_t split(struct piece line, struct piece fields[FIELD_LIMIT])
-{
-    size_t count = 0;
-    for (;;) {
-        const char *comma = line.length > 0 ? memchr(line.text, ',', line.length) : NULL;
-        size_t length = comma != NULL ? (size_t)(comma - line.text) : line.length;
-        if (count == FIELD_LIMIT) {
-            return FIELD_LIMIT + 1;
-        }
-        fields[count++] = (struct piece){line.text, length};
-        if (comma == NULL) {
-            return count;
-        }
-        line.text += length + 1;
-        line.length -= length + 1;
-    }
-}
-
 /* Digits, then a point and exactly `decimals` digits if that is above 0: as a whole number of the
  * last decimal, at most `maximum`. */
-static bool scaled(struct piece field, size_t decimals, uint64_t maximum, uint64_t *value)
+static bool scaled(struct csv_piece field, size_t decimals, uint64_t maximum, uint64_t *value)
 {
     size_t tail = decimals > 0 ? decimals + 1 : 0;
     *value = 0;
@@ -146,7 +83,7 @@ static bool scaled(struct piece field, size_t decimals, uint64_t maximum, uint64
     return *value <= maximum;
 }
 
-static bool is_rate(struct piece field)
+static bool is_rate(struct csv_piece field)
 {
     uint64_t rate;
     return scaled(field, 2, UINT64_MAX / 16, &rate);
@@ -206,7 +143,7 @@ static void set_exact_sizes(struct csv_reader *reader)
 
 /* ---- Rows ---- */
 
-static bool add_run(struct csv_reader *reader, const struct piece *fields, uint64_t thousandths,
+static bool add_run(struct csv_reader *reader, const struct csv_piece *fields, uint64_t thousandths,
                     struct error *error)
 {
     uint64_t iteration;
@@ -233,7 +170,7 @@ static bool add_run(struct csv_reader *reader, const struct piece *fields, uint6
 }
 
 /* "Read_mean,,0.004,64,60.41": nothing that the single runs do not say, but checked. */
-static bool check_summary(struct csv_reader *reader, const struct piece *fields,
+static bool check_summary(struct csv_reader *reader, const struct csv_piece *fields,
                           struct error *error)
 {
     static const char *const endings[] = {"_mean", "_median", "_stddev", "_min", "_max"};
@@ -252,7 +189,7 @@ static bool check_summary(struct csv_reader *reader, const struct piece *fields,
            expected(reader, error, "a number with two decimals in column 5, throughput_mbs");
 }
 
-static bool read_run_row(struct csv_reader *reader, const struct piece *fields, size_t count,
+static bool read_run_row(struct csv_reader *reader, const struct csv_piece *fields, size_t count,
                          struct error *error)
 {
     uint64_t thousandths;
@@ -267,7 +204,7 @@ static bool read_run_row(struct csv_reader *reader, const struct piece *fields, 
                                  : add_run(reader, fields, thousandths, error);
 }
 
-static bool read_exact_row(struct csv_reader *reader, const struct piece *fields, size_t count,
+static bool read_exact_row(struct csv_reader *reader, const struct csv_piece *fields, size_t count,
                            struct error *error)
 {
     uint64_t size_bytes;
@@ -285,7 +222,7 @@ static bool read_exact_row(struct csv_reader *reader, const struct piece *fields
     return note_size(reader, thousandths, size_bytes, error);
 }
 
-static bool read_short_row(struct csv_reader *reader, const struct piece *fields, size_t count,
+static bool read_short_row(struct csv_reader *reader, const struct csv_piece *fields, size_t count,
                            struct error *error)
 {
     uint64_t thousandths;
@@ -296,14 +233,14 @@ static bool read_short_row(struct csv_reader *reader, const struct piece *fields
            expected(reader, error, "a number with three decimals in column 1, file_size_mb");
 }
 
-static bool read_tcp_row(struct csv_reader *reader, const struct piece *fields, size_t count,
+static bool read_tcp_row(struct csv_reader *reader, const struct csv_piece *fields, size_t count,
                          struct error *error)
 {
     (void)fields;
     return count == 4 || expected(reader, error, "the 4 columns metric to delta");
 }
 
-static bool read_stray_row(struct csv_reader *reader, const struct piece *fields, size_t count,
+static bool read_stray_row(struct csv_reader *reader, const struct csv_piece *fields, size_t count,
                            struct error *error)
 {
     (void)fields;
@@ -311,33 +248,15 @@ static bool read_stray_row(struct csv_reader *reader, const struct piece *fields
     return expected(reader, error, "a heading that begins with #, or a row of column names");
 }
 
-/* Each table's column names, how many columns it has, and who reads a row of it. */
-static const struct {
-    const char *header; /* NULL: none begins it */
-    size_t columns;
-    bool (*read)(struct csv_reader *reader, const struct piece *fields, size_t count,
-                 struct error *error);
-} sections[] = {
-    [SECTION_NONE] = {NULL, 0, read_stray_row},
-    [SECTION_RUNS] = {CSV_RUN_HEADER, 5, read_run_row},
-    [SECTION_EXACT_SUMMARY] = {CSV_SUMMARY_HEADER, 8, read_exact_row},
-    [SECTION_SHORT_SUMMARY] = {short_summary_header, 7, read_short_row},
-    [SECTION_TCP] = {CSV_TCP_HEADER, 4, read_tcp_row},
+static bool (*const read_row[CSV_BLOCK_COUNT])(struct csv_reader *reader,
+                                               const struct csv_piece *fields, size_t count,
+                                               struct error *error) = {
+    [CSV_NONE] = read_stray_row,          [CSV_RUNS] = read_run_row, [CSV_SUMMARY] = read_exact_row,
+    [CSV_SHORT_SUMMARY] = read_short_row, [CSV_TCP] = read_tcp_row,
 };
 
-static bool begins_section(struct csv_reader *reader, struct piece line)
-{
-    for (size_t i = SECTION_RUNS; i < sizeof sections / sizeof sections[0]; i++) {
-        if (piece_is(line, sections[i].header)) {
-            reader->section = (enum section)i;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* A name or a number, as the first column of every table has. */
-static bool is_word(struct piece field)
+static bool is_word(struct csv_piece field)
 {
     for (size_t i = 0; i < field.length; i++) {
         char c = field.text[i];
@@ -350,43 +269,43 @@ static bool is_word(struct piece field)
 }
 
 /* Nothing of the table that it stands in: for a log around the CSV. */
-static bool is_foreign(const struct csv_reader *reader, struct piece line,
-                       const struct piece *fields, size_t count)
+static bool is_foreign(const struct csv_reader *reader, struct csv_piece line,
+                       const struct csv_piece *fields, size_t count)
 {
-    return line.length > LINE_LIMIT || count != sections[reader->section].columns ||
-           !is_word(fields[0]);
+    return line.length > LINE_LIMIT || count != csv_columns(reader->block) || !is_word(fields[0]);
 }
 
-static bool read_line(struct csv_reader *reader, struct piece line, struct error *error)
+static bool read_line(struct csv_reader *reader, struct csv_piece line, struct error *error)
 {
-    struct piece fields[FIELD_LIMIT];
+    struct csv_piece fields[CSV_FIELD_LIMIT];
     if (line.length > LINE_LIMIT && !reader->tolerant) {
         return expected(reader, error, "a line of at most 1024 bytes");
     }
     if (line.length == 0 || line.text[0] == '#') {
         /* A log may break a table with an empty line of its own. */
         bool ends = line.length > 0 || !reader->tolerant;
-        reader->section = ends ? SECTION_NONE : reader->section;
+        reader->block = ends ? CSV_NONE : reader->block;
         return true;
     }
-    if (begins_section(reader, line)) {
+    enum csv_block begun = csv_block_begun(line);
+    if (begun != CSV_NONE) {
+        reader->block = begun;
         return true;
     }
-    size_t count = split(line, fields);
+    size_t count = csv_split(line, fields);
     return (reader->tolerant && is_foreign(reader, line, fields, count)) ||
-           sections[reader->section].read(reader, fields, count, error);
+           read_row[reader->block](reader, fields, count, error);
 }
 
 static bool read_lines(struct csv_reader *reader, struct error *error)
 {
-    struct piece line;
-    bool ended = true;
-    while (next_line(&reader->lines, &line, &ended)) {
+    struct csv_piece line;
+    while (next_line(&reader->lines, &line)) {
         if (read_line(reader, line, error)) {
             continue;
         }
         /* A last line without an end that makes no sense was cut off. */
-        if (ended || error->domain != ERROR_CONTENT) {
+        if (reader->lines.ended || error->domain != ERROR_CONTENT) {
             return false;
         }
         reader->result->incomplete = true;
@@ -406,8 +325,7 @@ static bool read_csv(const struct input *input, bool tolerant, struct stored_res
     if (reader == NULL) {
         return memory_error(error, "for a stored result");
     }
-    *reader =
-        (struct csv_reader){.lines = {.input = input}, .result = result, .tolerant = tolerant};
+    *reader = (struct csv_reader){.lines = lines_of(input), .result = result, .tolerant = tolerant};
     bool ok = read_lines(reader, error);
     memory_release(reader);
     return ok;
@@ -418,11 +336,10 @@ static bool read_csv(const struct input *input, bool tolerant, struct stored_res
 /* Whether a line of the input is this text, or begins with it. */
 static bool has_line(const struct input *input, const char *text, bool whole)
 {
-    struct lines lines = {.input = input};
-    struct piece line;
-    bool ended;
-    while (next_line(&lines, &line, &ended)) {
-        if (whole ? piece_is(line, text) : piece_begins(line, text)) {
+    struct csv_lines lines = lines_of(input);
+    struct csv_piece line;
+    while (next_line(&lines, &line)) {
+        if (whole ? csv_piece_is(line, text) : csv_piece_begins(line, text)) {
             return true;
         }
     }
@@ -431,8 +348,9 @@ static bool has_line(const struct input *input, const char *text, bool whole)
 
 static bool recognises_csv(const struct input *input)
 {
-    struct piece all = {input->bytes, input->size};
-    return piece_begins(all, CSV_RUN_HEADER) && !has_line(input, short_summary_header, true);
+    struct csv_piece all = {input->bytes, input->size};
+    return csv_piece_begins(all, CSV_RUN_HEADER) &&
+           !has_line(input, CSV_SHORT_SUMMARY_HEADER, true);
 }
 
 static bool read_strict(const struct input *input, struct stored_result *result,

@@ -7,6 +7,7 @@
 #include "harness/write_csv.h"
 #include "made_result.h"
 #include "report/csv.h"
+#include "report/csv_layout.h"
 
 #include <stdio.h>
 

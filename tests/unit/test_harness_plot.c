@@ -10,7 +10,7 @@
 #include "harness/write_json.h"
 #include "made_harness.h"
 #include "made_result.h"
-#include "report/csv.h"
+#include "report/csv_layout.h"
 #include "report/json.h"
 #include "scratch.h"
 

@@ -9,7 +9,7 @@
 #include "harness/write_tables.h"
 #include "made_harness.h"
 #include "made_result.h"
-#include "report/csv.h"
+#include "report/csv_layout.h"
 #include "scratch.h"
 
 #include <fcntl.h>
