@@ -79,23 +79,6 @@ static enum afp_command command_of(const struct afp_target *afp, enum target_kin
                                : afp_client_write_command(afp->client);
 }
 
-static void encode_block(const struct afp_target *afp, const struct target_operation *operation,
-                         struct wire *out)
-{
-    enum afp_command command = command_of(afp, operation->kind);
-    if (operation->kind == TARGET_READ) {
-        struct afp_read_request read = {.fork = operation->file->fork,
-                                        .offset = (int64_t)operation->offset,
-                                        .count = (int64_t)operation->size};
-        afp_read_request(out, command, &read);
-    } else {
-        struct afp_write_request write = {.fork = operation->file->fork,
-                                          .offset = (int64_t)operation->offset,
-                                          .count = (int64_t)operation->size};
-        afp_write_request(out, command, &write);
-    }
-}
-
 /* Adds the operation that was the oldest one outstanding to an error of the connection. */
 static bool connection_failed(struct afp_target *afp, struct error *error)
 {
@@ -133,31 +116,35 @@ static bool submit(struct target *target, const struct target_operation *operati
     struct afp_target *afp = self(target);
     struct pending *pending = &afp->pending[operation->tag];
     enum afp_command command = command_of(afp, operation->kind);
+    uint16_t fork = operation->file->fork;
+    int64_t offset = (int64_t)operation->offset;
+    int64_t count = (int64_t)operation->size;
     uint8_t block[AFP_WRITE_EXT_BLOCK_SIZE];
     struct wire out = wire_encoder(block, sizeof block);
-    encode_block(afp, operation, &out);
-    if (!wire_ok(&out)) {
-        return error_set(error, ERROR_LIMIT, 0, "%s does not reach offset %" PRIu64,
-                         afp_command_name((uint8_t)command), operation->offset);
-    }
-    pending->active = true;
-    pending->sequence = afp->sequence++;
-    pending->operation = *operation;
-    struct dsi_request request = {
-        .name = afp_command_name((uint8_t)command),
-        .block = {block, out.at},
-        .tag = operation->tag,
-    };
+    struct dsi_request request = {.name = afp_command_name((uint8_t)command),
+                                  .tag = operation->tag};
     if (operation->kind == TARGET_READ) {
+        struct afp_read_request read = {.fork = fork, .offset = offset, .count = count};
+        afp_read_request(&out, command, &read);
         request.command = DSI_COMMAND;
         request.reply = operation->read_buffer;
         request.reply_capacity = operation->read_buffer != NULL ? operation->size : 0;
     } else {
+        struct afp_write_request write = {.fork = fork, .offset = offset, .count = count};
+        afp_write_request(&out, command, &write);
         request.command = DSI_WRITE;
         request.payload = (struct span){operation->write_buffer, operation->size};
         request.reply = pending->written;
         request.reply_capacity = sizeof pending->written;
     }
+    request.block = (struct span){block, out.at};
+    if (!wire_ok(&out)) {
+        return error_set(error, ERROR_LIMIT, 0, "%s does not reach offset %" PRIu64, request.name,
+                         operation->offset);
+    }
+    pending->active = true;
+    pending->sequence = afp->sequence++;
+    pending->operation = *operation;
     return dsi_submit(afp_client_session(afp->client), &request, error) ||
            connection_failed(afp, error);
 }

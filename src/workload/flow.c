@@ -107,40 +107,31 @@ static uint8_t *lane_buffer(const struct flow *flow, uint32_t index)
     return flow->buffers != NULL ? flow->buffers + index * flow->stride_bytes : NULL;
 }
 
-static bool submit(struct pass *pass, struct target_operation *operation, struct error *error)
-{
-    const struct flow_plan *plan = &pass->flow->plan;
-    operation->offset = pass->flow->lanes[operation->tag].offset;
-    operation->size = chunk_size(plan, operation->offset);
-    enum request_kind kind = operation->kind == TARGET_READ ? REQUEST_READ : REQUEST_WRITE;
-    pass->counts->requests[kind]++;
-    pass->requests++;
-    pass->counts->runts += operation->size < plan->chunk_bytes;
-    return plan->target->ops->submit(plan->target, operation, error);
-}
-
-static bool submit_read(struct pass *pass, uint32_t index, struct error *error)
+/* Sends a lane's read or write of its chunk. */
+static bool submit(struct pass *pass, uint32_t index, enum target_kind kind, struct error *error)
 {
     struct flow *flow = pass->flow;
-    uint8_t *buffer = lane_buffer(flow, index);
-    if (flow->plan.direction == FLOW_READ && flow->plan.sink == SINK_VERIFY) {
-        memset(buffer, UNREAD_BYTE, chunk_size(&flow->plan, flow->lanes[index].offset));
+    const struct flow_plan *plan = &flow->plan;
+    struct flow_lane *lane = &flow->lanes[index];
+    struct target_operation operation = {
+        .kind = kind, .offset = lane->offset, .size = chunk_size(plan, lane->offset), .tag = index};
+    if (kind == TARGET_WRITE) {
+        lane->writing = true;
+        operation.file = pass->destination;
+        operation.write_buffer = plan->direction == FLOW_COPY
+                                     ? lane_buffer(flow, index)
+                                     : payload_at(plan->payload, lane->offset);
+    } else {
+        operation.file = pass->source;
+        operation.read_buffer = lane_buffer(flow, index);
+        if (plan->direction == FLOW_READ && plan->sink == SINK_VERIFY) {
+            memset(operation.read_buffer, UNREAD_BYTE, operation.size);
+        }
     }
-    struct target_operation operation = {
-        .kind = TARGET_READ, .file = pass->source, .read_buffer = buffer, .tag = index};
-    return submit(pass, &operation, error);
-}
-
-static bool submit_write(struct pass *pass, uint32_t index, struct error *error)
-{
-    struct flow *flow = pass->flow;
-    const void *data = flow->plan.direction == FLOW_COPY
-                           ? lane_buffer(flow, index)
-                           : payload_at(flow->plan.payload, flow->lanes[index].offset);
-    flow->lanes[index].writing = true;
-    struct target_operation operation = {
-        .kind = TARGET_WRITE, .file = pass->destination, .write_buffer = data, .tag = index};
-    return submit(pass, &operation, error);
+    pass->counts->requests[kind == TARGET_READ ? REQUEST_READ : REQUEST_WRITE]++;
+    pass->counts->runts += operation.size < plan->chunk_bytes;
+    pass->requests++;
+    return plan->target->ops->submit(plan->target, &operation, error);
 }
 
 static bool more_chunks(const struct pass *pass)
@@ -154,8 +145,8 @@ static bool start_chunk(struct pass *pass, uint32_t index, struct error *error)
     struct flow *flow = pass->flow;
     flow->lanes[index] = (struct flow_lane){.offset = pass->next_offset};
     pass->next_offset += chunk_size(&flow->plan, pass->next_offset);
-    return flow->plan.direction == FLOW_WRITE ? submit_write(pass, index, error)
-                                              : submit_read(pass, index, error);
+    return submit(pass, index, flow->plan.direction == FLOW_WRITE ? TARGET_WRITE : TARGET_READ,
+                  error);
 }
 
 /* Waits for any request, and looks at what it brought. */
@@ -195,7 +186,7 @@ static bool run_window(struct pass *pass, struct error *error)
         uint32_t index;
         bool ok = await_one(pass, &index, error);
         if (ok && flow->plan.direction == FLOW_COPY && !flow->lanes[index].writing) {
-            ok = submit_write(pass, index, error);
+            ok = submit(pass, index, TARGET_WRITE, error);
         } else if (ok && more_chunks(pass)) {
             ok = start_chunk(pass, index, error);
         } else {
@@ -237,7 +228,7 @@ static bool run_batches(struct pass *pass, struct error *error)
             continue;
         }
         for (uint32_t index = 0; index < count; index++) {
-            if (!submit_write(pass, index, error)) {
+            if (!submit(pass, index, TARGET_WRITE, error)) {
                 return false;
             }
         }

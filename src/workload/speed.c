@@ -106,20 +106,6 @@ static bool reads_existing(const struct speed_run *run)
     return run->test->uses_existing_file && run->options->existing_file != NULL;
 }
 
-static bool prepare_flows(struct speed_run *run, struct error *error)
-{
-    const struct target_facts *facts = &run->target->facts;
-    uint32_t write_chunk = chunk_bytes(run->options, facts, FLOW_WRITE);
-    enum flow_direction direction = directions[run->test->facts->data];
-    uint32_t chunk = chunk_bytes(run->options, facts, direction);
-    size_t piece = run->size_bytes < chunk ? (size_t)run->size_bytes : chunk;
-    size_t written = run->size_bytes < write_chunk ? (size_t)run->size_bytes : write_chunk;
-    struct flow_plan fill = plan_flow(run, FLOW_WRITE, write_chunk);
-    struct flow_plan timed = plan_flow(run, direction, chunk);
-    return payload_make(&run->payload, facts->alignment, piece, written, error) &&
-           flow_prepare(&run->fill, &fill, error) && flow_prepare(&run->flow, &timed, error);
-}
-
 /* ---- Files ---- */
 
 bool speed_close(struct speed_run *run, struct target_file **file, struct error *error)
@@ -266,7 +252,19 @@ static void note(const struct observers *observers, const char *test, const char
 
 static bool prepare_run(struct speed_run *run, struct error *error)
 {
-    return (!reads_existing(run) || open_existing(run, error)) && prepare_flows(run, error);
+    const struct target_facts *facts = &run->target->facts;
+    if (reads_existing(run) && !open_existing(run, error)) {
+        return false;
+    }
+    uint32_t write_chunk = chunk_bytes(run->options, facts, FLOW_WRITE);
+    enum flow_direction direction = directions[run->test->facts->data];
+    uint32_t chunk = chunk_bytes(run->options, facts, direction);
+    size_t piece = run->size_bytes < chunk ? (size_t)run->size_bytes : chunk;
+    size_t written = run->size_bytes < write_chunk ? (size_t)run->size_bytes : write_chunk;
+    struct flow_plan fill = plan_flow(run, FLOW_WRITE, write_chunk);
+    struct flow_plan timed = plan_flow(run, direction, chunk);
+    return payload_make(&run->payload, facts->alignment, piece, written, error) &&
+           flow_prepare(&run->fill, &fill, error) && flow_prepare(&run->flow, &timed, error);
 }
 
 static struct test_case describe(const struct speed_run *run, size_t sessions)
