@@ -161,6 +161,7 @@ static double line_ns(const struct link_shape *shape)
                : EXCHANGE_LINE_BYTES * 8.0 * 1e9 / (double)shape->rate_bits_per_s;
 }
 
+/* The median of 200 exchanges may lie half of one way's jitter off. */
 static bool judge_delay(const struct calibration *calibration, const struct link_config *config,
                         struct error *error)
 {
@@ -188,6 +189,7 @@ static double jitter_share(const struct calibration *calibration, const struct l
     return 2 * (double)shape->jitter_ns / (double)calibration_bulk_least_ns(calibration->rtt_ns);
 }
 
+/* With LOSS a low rate is TCP slowing down, not the link. */
 static enum calibration_verdict judge_rate(const struct calibration *calibration,
                                            const struct link_config *config, enum link_way way,
                                            struct error *error)
@@ -202,13 +204,13 @@ static enum calibration_verdict judge_rate(const struct calibration *calibration
     double tolerance = CALIBRATION_RATE_TOLERANCE + jitter_share(calibration, shape);
     bool above = found > wanted * (1 + tolerance);
     bool below = found < wanted * (1 - tolerance) && shape->loss_ppm == 0;
-    if (above || below) {
-        error_set(error, ERROR_LIMIT, 0,
-                  "the link carries %.6g Mbit/s of payload to the %s, and at its rate would carry "
-                  "%.6g",
-                  found / 1e6, way == LINK_TO_SERVER ? "server" : "client", wanted / 1e6);
+    if (!above && !below) {
+        return CALIBRATION_TRUE;
     }
-    return above ? CALIBRATION_FALSE : below ? CALIBRATION_TOO_SLOW : CALIBRATION_TRUE;
+    error_set(error, ERROR_LIMIT, 0,
+              "the link carries %.6g Mbit/s of payload to the %s, and at its rate would carry %.6g",
+              found / 1e6, way == LINK_TO_SERVER ? "server" : "client", wanted / 1e6);
+    return above ? CALIBRATION_FALSE : CALIBRATION_TOO_SLOW;
 }
 
 /* ---- The rate ---- */

@@ -64,6 +64,7 @@ static bool enough(const struct transfer *transfer)
             taken_ns >= longer(MEASURE_MOST_NS, MEASURE_ROUND_TRIPS, rtt_ns));
 }
 
+/* Before the transfer has settled TCP is still finding its rate: that is not measured. */
 static bool receive_some(struct transfer *transfer, struct error *error)
 {
     ssize_t got = stream_discard(transfer->bulk->receiver, WINDOW_UNSHAPED);
@@ -126,6 +127,7 @@ static bool step(struct transfer *transfer, bool sending, struct error *error)
            (waiting[1].revents == 0 || send_some(transfer, error));
 }
 
+/* Takes in what is still on its way at the end: the next transfer uses the same connection. */
 static bool run(struct transfer *transfer, double *goodput_bits_per_s, struct error *error)
 {
     uint64_t limit_ns = transfer->settled_ns +

@@ -29,6 +29,7 @@ static uint32_t buffer_bytes(const struct nlattr *memory, size_t which)
     return words[which];
 }
 
+/* The kernel's tcp_info may be shorter or longer than ours: `length` says what is known. */
 static void fill_snapshot(struct tcp_snapshot *tcp, const struct nlattr *const *found)
 {
     const struct nlattr *info = found[INET_DIAG_INFO];
@@ -51,6 +52,7 @@ static void fill_snapshot(struct tcp_snapshot *tcp, const struct nlattr *const *
     }
 }
 
+/* Those beyond the limit are counted too, so that the caller can tell. */
 static int add_connection(const struct nlmsghdr *message, void *context)
 {
     struct listing *listing = context;

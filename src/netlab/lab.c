@@ -309,6 +309,7 @@ static struct in_addr address_of(const char *text)
     return address;
 }
 
+/* A route has the congestion control also of programs that do not ask for one, as afpd. */
 static bool set_route(struct netlink *netlink, const struct side_visit *visit, void *buffer,
                       struct error *error)
 {
@@ -335,6 +336,7 @@ static bool set_route(struct netlink *netlink, const struct side_visit *visit, v
     return false;
 }
 
+/* A permanent neighbour: ARP would be packets that nobody asked for. */
 static bool connect_side(void *context, struct error *error)
 {
     struct side_visit *visit = context;

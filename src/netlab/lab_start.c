@@ -89,6 +89,7 @@ _Noreturn static void run_program(struct lab *lab, const struct lab_program *pro
     _exit(EXIT_CANNOT_RUN);
 }
 
+/* The pipe closes when the program starts: what comes out of it is the step that failed. */
 bool lab_start(struct lab *lab, const struct lab_program *program, pid_t *process,
                struct error *error)
 {

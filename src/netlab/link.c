@@ -74,6 +74,7 @@ static bool pause_until(uint64_t deadline_ns, int interrupt_fd, struct error *er
     return interrupt_fd < 0 || interrupt_check(&interrupt, error);
 }
 
+/* While frames are on their way it is not known when the last arrives: it is looked for again. */
 bool link_await_still(struct link *link, uint64_t still_ns, uint64_t limit_ns, int interrupt_fd,
                       struct link_counts *counts, struct error *error)
 {

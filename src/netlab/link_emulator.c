@@ -216,6 +216,7 @@ static void rest(struct emulator *emulator)
     }
 }
 
+/* The kernel's usual slack of 50 µs would make every frame late. */
 static void *emulate(void *context)
 {
     struct emulator *emulator = context;
@@ -299,6 +300,7 @@ static bool stop_gathering(struct error *error)
     return ok;
 }
 
+/* Where the ends gather, super-packets come whole and each slot has room for the largest. */
 static bool prepare_way(struct emulator *emulator, enum link_way which,
                         const struct link_config *config, struct error *error)
 {

@@ -38,6 +38,7 @@ void netlink_close(struct netlink *netlink)
     }
 }
 
+/* A list comes in several parts; the last one, or an acknowledgement, ends the loop. */
 bool netlink_talk(struct netlink *netlink, struct nlmsghdr *message, mnl_cb_t each, void *context,
                   const char *what, struct error *error)
 {

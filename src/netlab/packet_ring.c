@@ -156,6 +156,7 @@ static struct virtio_net_hdr *cut_header(struct tpacket2_hdr *header)
     return (struct virtio_net_hdr *)(void *)(frame - sizeof(struct virtio_net_hdr));
 }
 
+/* Acquire: the status is ours only after the kernel has written the frame. */
 bool packet_ring_next(struct packet_ring *ring, struct packet_slot *slot)
 {
     if (ring->held == ring->slots) {

@@ -37,6 +37,8 @@ static const char *root_of(const struct server_request *request)
     return request->netatalk_root != NULL ? request->netatalk_root : "";
 }
 
+/* Distributions keep afpd in an sbin that is in no user's PATH: those are looked through as well.
+ */
 static bool find_afpd(const struct server_request *request, char path[PROGRAM_PATH_LENGTH],
                       struct error *error)
 {
@@ -229,6 +231,7 @@ static bool make_place(struct netatalk *netatalk, const struct server_request *r
 
 /* ---- Its configuration ---- */
 
+/* Guests, CNIDs in SQLite and no zeroconf: it needs no users, no other daemon, no database. */
 static void write_lines(FILE *file, const struct netatalk *netatalk,
                         const struct server_request *request, uint16_t port)
 {

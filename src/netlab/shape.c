@@ -14,6 +14,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
+/* As tc has them: "bit" are bits, "bps" bytes, and only those with an i are powers of 1024. */
 bool link_parse_rate(const char *text, const char *key, uint64_t *rate_bits_per_s,
                      struct error *error)
 {

@@ -159,6 +159,7 @@ static bool run_quietly(char *const *arguments)
     return child > 0 && state == 0;
 }
 
+/* The caller becomes 0 inside, the range of /etc/subuid (subgid) everything from 1 on. */
 static bool map_range(pid_t process, const struct kind *kind, unsigned own)
 {
     uint64_t first;
