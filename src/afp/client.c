@@ -2,6 +2,7 @@
 
 #include "afp/login_method.h"
 #include "afp/name.h"
+#include "base/clock.h"
 #include "base/memory.h"
 
 #include <stdio.h>
@@ -13,7 +14,9 @@ struct afp_client {
     enum afp_version version;
     const struct uam *uam;
     uint32_t quantum;
-    bool extended_login; /* with FPLoginExt */
+    uint32_t server_time; /* in AFP's seconds (3.2), when it was asked last; 0: it does not tell */
+    uint64_t server_time_ns; /* our clock then */
+    bool extended_login;     /* with FPLoginExt */
     bool logged_in;
 };
 
@@ -471,6 +474,8 @@ static bool look_up_volume(struct afp_client *client, const char *name,
     struct afp_server_parms_reply head = {0};
     if (exchange.result == AFP_OK) {
         afp_server_parms_reply(&exchange.in, &head);
+        client->server_time = head.time;
+        client->server_time_ns = clock_now_ns();
     }
     for (uint8_t i = 0; i < head.count && !volume->listed; i++) {
         struct afp_server_parms_volume entry;
@@ -658,6 +663,15 @@ static enum afp_command enumerate_command(const struct afp_client *client)
 }
 
 /* The name in UTF-8; one that is none stays as it came, and nothing can be done with it. */
+/* Dates are signed seconds of one clock, the server's: ours may go differently. */
+static void set_age(const struct afp_client *client, struct afp_entry *entry, uint32_t modified)
+{
+    uint64_t since_s = (clock_now_ns() - client->server_time_ns) / NS_PER_S;
+    int64_t age_s = (int64_t)(int32_t)client->server_time + (int64_t)since_s - (int32_t)modified;
+    entry->age_known = client->server_time != 0;
+    entry->age_s = age_s > 0 ? (uint64_t)age_s : 0;
+}
+
 static void entry_from_parms(const struct afp_client *client, struct afp_entry *entry,
                              const struct afp_enumerate_entry *found)
 {
@@ -674,6 +688,7 @@ static void entry_from_parms(const struct afp_client *client, struct afp_entry *
     entry->name[length] = '\0';
     entry->kind = found->kind;
     entry->id = found->parms.id;
+    set_age(client, entry, found->parms.modified);
 }
 
 bool afp_client_entry(struct afp_client *client, struct afp_place place, uint32_t index,
@@ -681,10 +696,11 @@ bool afp_client_entry(struct afp_client *client, struct afp_place place, uint32_
 {
     enum afp_command command = enumerate_command(client);
     uint16_t name_bit = client->version >= AFP_3_0 ? AFP_NODE_UTF8_NAME : AFP_NODE_LONG_NAME;
+    uint16_t bitmap = (uint16_t)(AFP_NODE_ID | AFP_NODE_MODIFIED | name_bit);
     struct afp_enumerate_request ask = {.volume = place.volume,
                                         .directory = place.directory,
-                                        .file_bitmap = AFP_NODE_ID | name_bit,
-                                        .directory_bitmap = AFP_NODE_ID | name_bit,
+                                        .file_bitmap = bitmap,
+                                        .directory_bitmap = bitmap,
                                         .count = 1,
                                         .start = index,
                                         .reply_limit = 1024};

@@ -108,6 +108,8 @@ bool afp_client_copy_file(struct afp_client *client, struct afp_place source, co
 struct afp_entry {
     enum afp_node_kind kind;
     uint32_t id;
+    bool age_known; /* the server has told its own time */
+    uint64_t age_s; /* since it was last changed, by the server's clock */
     char name[AFP_NAME_LIMIT_UTF8 + 1];
 };
 

@@ -159,6 +159,21 @@ static bool set_refserver(void *context, const struct option_row *row, const cha
                      value);
 }
 
+static bool set_clean(void *context, const struct option_row *row, const char *value,
+                      struct error *error)
+{
+    (void)row;
+    static const struct unit units[] = {{"m", 60}, {"h", 3600}, {"d", 86400}};
+    struct speedtest_settings *settings = context;
+    settings->clean = true;
+    settings->clean_age_s = UINT64_MAX;
+    return value == NULL ||
+           parse_in_units(value, units, sizeof units / sizeof units[0], 60, 36500 * UINT64_C(86400),
+                          &settings->clean_age_s) ||
+           error_set(error, ERROR_USAGE, 0,
+                     "--clean '%s' is no age from 1m to 36500d, as 30m, 12h or 7d", value);
+}
+
 static bool set_mark(void *context, const struct option_row *row, const char *value,
                      struct error *error)
 {
@@ -203,7 +218,9 @@ static const struct option_row rows[] = {
      "login: srp, dhx2, dhx, 2way, randnum, cleartxt, guest; auto: the strongest (default)",
      CALL(set_uam)},
     {'c', "csv", NULL, "CSV on stdout", FLAG(csv), RESERVED},
-    {0, "clean", NULL, "remove directories that killed runs left, and exit", FLAG(clean), RESERVED},
+    {0, "clean", "[=AGE]",
+     "remove directories that killed runs left, or all older than AGE (12h, 7d), and exit",
+     CALL(set_clean), RESERVED},
     {'d', "size", "SIZE", "file size, MiB or with b, k, M, G (default: 64)",
      SIZE(size_bytes, MIB, LARGEST_FILE), RESERVED},
     {'D', "direct", NULL, "O_DIRECT in open flags, with -L", FLAG(direct)},

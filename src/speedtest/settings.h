@@ -65,6 +65,7 @@ struct speedtest_settings {
     bool very_verbose;
     bool info;
     bool clean;
+    uint64_t clean_age_s; /* of what goes although its run may live; UINT64_MAX: none */
 };
 
 extern const struct option_program speedtest_program;

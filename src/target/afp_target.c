@@ -507,7 +507,7 @@ static bool remove_leftover(struct afp_target *afp, struct afp_place root,
 }
 
 static bool remove_volume_leftovers(struct afp_target *afp, uint16_t volume,
-                                    leftover_report *report, void *context, struct error *error)
+                                    const struct leftover_sweep *sweep, struct error *error)
 {
     struct afp_place root = {volume, AFP_ROOT_ID};
     uint32_t index = 1;
@@ -526,6 +526,9 @@ static bool remove_volume_leftovers(struct afp_target *afp, uint16_t volume,
             continue;
         }
         struct error cause;
+        if (reason != NULL && entry.age_known && entry.age_s >= sweep->age_s) {
+            reason = NULL;
+        }
         bool removed = reason == NULL && remove_leftover(afp, root, &entry, &cause);
         if (reason == NULL && !removed) {
             reason = cause.message;
@@ -534,18 +537,18 @@ static bool remove_volume_leftovers(struct afp_target *afp, uint16_t volume,
                 return false;
             }
         }
-        report(context, entry.name, removed, reason);
+        sweep->report(sweep->context, entry.name, removed, reason);
         index += !removed; /* a removed entry's place is taken by the next one */
     }
 }
 
-static bool remove_leftovers(struct target *target, leftover_report *report, void *context,
+static bool remove_leftovers(struct target *target, const struct leftover_sweep *sweep,
                              struct error *error)
 {
     struct afp_target *afp = self(target);
     for (size_t i = 0; i < TARGET_PLACES; i++) {
         if (afp->places[i].volume_name != NULL &&
-            !remove_volume_leftovers(afp, afp->places[i].volume, report, context, error)) {
+            !remove_volume_leftovers(afp, afp->places[i].volume, sweep, error)) {
             return false;
         }
     }

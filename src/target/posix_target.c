@@ -459,8 +459,18 @@ static bool remove_leftover(int parent, const char *name, struct error *error)
            error_set_errno(error, errno, "cannot delete it");
 }
 
-static bool remove_place_leftovers(const struct workplace *work, leftover_report *report,
-                                   void *context, struct error *error)
+/* Whether nothing in the directory's list of files has changed for the age that the user named. */
+static bool is_old(int parent, const char *name, uint64_t age_s)
+{
+    struct stat status;
+    struct timespec now;
+    return age_s != UINT64_MAX && fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) == 0 &&
+           clock_gettime(CLOCK_REALTIME, &now) == 0 && now.tv_sec >= status.st_mtime &&
+           (uint64_t)(now.tv_sec - status.st_mtime) >= age_s;
+}
+
+static bool remove_place_leftovers(const struct workplace *work, const struct leftover_sweep *sweep,
+                                   struct error *error)
 {
     int fd = openat(work->parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
@@ -478,23 +488,26 @@ static bool remove_place_leftovers(const struct workplace *work, leftover_report
         if (!workname_is_ours(entry->d_name, &reason)) {
             continue;
         }
+        if (reason != NULL && is_old(work->parent, entry->d_name, sweep->age_s)) {
+            reason = NULL;
+        }
         bool removed = reason == NULL && remove_leftover(work->parent, entry->d_name, &cause);
         if (reason == NULL && !removed) {
             reason = cause.message;
         }
-        report(context, entry->d_name, removed, reason);
+        sweep->report(sweep->context, entry->d_name, removed, reason);
     }
     closedir(directory);
     return true;
 }
 
-static bool remove_leftovers(struct target *target, leftover_report *report, void *context,
+static bool remove_leftovers(struct target *target, const struct leftover_sweep *sweep,
                              struct error *error)
 {
     struct posix_target *posix = self(target);
     for (size_t i = 0; i < TARGET_PLACES; i++) {
         if (posix->places[i].path != NULL &&
-            !remove_place_leftovers(&posix->places[i], report, context, error)) {
+            !remove_place_leftovers(&posix->places[i], sweep, error)) {
             return false;
         }
     }

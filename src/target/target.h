@@ -60,8 +60,15 @@ struct target_facts {
     uint32_t alignment;       /* that buffers, offsets and full chunks must have; 1: none */
 };
 
-/* Called for each leftover directory: removed, or kept with the reason. */
-typedef void leftover_report(void *context, const char *name, bool removed, const char *reason);
+/* Which directories of killed runs go, and who is told of each: removed, or kept with the reason.
+ */
+struct leftover_sweep {
+    /* Goes too, though its run may still be going: what has not been changed for so long by the
+     * clock of who keeps it. UINT64_MAX: nothing. */
+    uint64_t age_s;
+    void (*report)(void *context, const char *name, bool removed, const char *reason);
+    void *context;
+};
 
 /* For clean_up(): no deadline; and how long after a failure it is. */
 #define TARGET_PATIENT  UINT64_MAX
@@ -122,9 +129,9 @@ struct target_ops {
     /* Whether clean_up() will have to wait for an answer; NULL: never. */
     bool (*busy)(const struct target *target);
     /* Removes the working directories that killed runs left in the target's places, and only those:
-     * names of our form (workname.h), and not those of a process that still runs on this host. What
+     * names of our form (workname.h) whose run's end is proven, or which are old enough. What
      * cannot be removed is reported and left. */
-    bool (*remove_leftovers)(struct target *target, leftover_report *report, void *context,
+    bool (*remove_leftovers)(struct target *target, const struct leftover_sweep *sweep,
                              struct error *error);
 
     /* Fills what the record says of the server, or of the file system. */

@@ -308,7 +308,9 @@ static int clean(struct program *program)
     bool all_removed = true;
     struct error error;
     struct target *target = program->sessions.targets[0];
-    if (!target->ops->remove_leftovers(target, report_leftover, &all_removed, &error)) {
+    const struct leftover_sweep sweep = {program->settings.clean_age_s, report_leftover,
+                                         &all_removed};
+    if (!target->ops->remove_leftovers(target, &sweep, &error)) {
         return report(program, &error, EXIT_TEST_FAILED);
     }
     return all_removed ? EXIT_DONE : EXIT_TEST_FAILED;

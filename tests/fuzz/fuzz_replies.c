@@ -177,7 +177,8 @@ static void use_target(struct afp_client *client)
     error = (struct error){0};
     fuzz_require_error(target->ops->clean_up(target, false, &error), &error);
     error = (struct error){0};
-    fuzz_require_error(target->ops->remove_leftovers(target, report, NULL, &error), &error);
+    const struct leftover_sweep sweep = {3600, report, NULL};
+    fuzz_require_error(target->ops->remove_leftovers(target, &sweep, &error), &error);
     target->ops->close(target);
 }
 

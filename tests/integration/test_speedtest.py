@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import zlib
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
@@ -356,6 +357,24 @@ def test_clean_removes_what_a_run_left_that_was_killed(arguments):
     finally:
         with target.session() as session:
             session.delete(session.open_volume(VOLUMES[0]), 'keep')
+
+
+@only('refserver')
+@tap.cases({'no age': ('--clean', 2), 'old ones too': ('--clean=2d', 1),
+            'all older than a minute': ('--clean=1m', 0)})
+def test_clean_by_age(option, kept):
+    """Of a run elsewhere nobody knows whether it has ended; the user may say how long one lasts."""
+    for server in ('--refserver=', '-Ls'):
+        with tempfile.TemporaryDirectory() as place:
+            for number, hours in enumerate((30, 72)):
+                path = pathlib.Path(place, f'afpbench-00000001-00000{number}-000003')
+                path.mkdir()
+                then = time.time() - hours * 3600
+                os.utime(path, (then, then))
+            result = programs.speedtest(server + place, option)
+            result.expect(DONE if kept == 0 else TEST_FAILED)
+            tap.equal(len(os.listdir(place)), kept)
+            tap.equal(result.err.count('another machine'), kept)
 
 
 def test_two_runs_at_once():

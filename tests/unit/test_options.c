@@ -537,6 +537,8 @@ static void combinations_that_exclude_each_other(void **state)
         {"-s v -w p -f Read,", "is no test"},
         {"-s v -w p -p 0", "-p '0' is not a whole number from 1 to 65535"},
         {"-s v -w p -n 0", "-n '0' is not"},
+        {"-s v -w p --clean=2", "--clean '2' is no age"},
+        {"-s v -w p --clean=0d", "--clean '0d' is no age"},
         {"-s v -w p -d 0", "-d '0' is not a size from 1 byte to 1024 TiB"},
         {"-s v -w p -q 4G", "-q '4G' is not"},
         {"-s v -w p -h nas/x", "-h 'nas/x': not a host name"},

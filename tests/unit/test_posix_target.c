@@ -545,7 +545,8 @@ static void leftovers_go_and_others_stay(void **state)
     for (size_t i = 0; i < COUNT(others); i++) {
         mkdir(path_in(fixture.first, others[i]), 0700);
     }
-    must(fixture.ops->remove_leftovers(fixture.target, note_leftover, &told, &error));
+    const struct leftover_sweep sweep = {UINT64_MAX, note_leftover, &told};
+    must(fixture.ops->remove_leftovers(fixture.target, &sweep, &error));
     expect_told(&told, "removed", names[0]);
     expect_told(&told, "removed", names[1]);
     expect_told(&told, "kept", names[2]);
