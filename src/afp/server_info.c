@@ -61,7 +61,6 @@ static void addresses(struct wire *wire, struct afp_server_info *info)
 
 static void directory_names(struct wire *wire, struct afp_server_info *info)
 {
-    (void)info;
     uint8_t none = 0;
     wire_u8(wire, &none);
 }

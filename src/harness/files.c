@@ -24,21 +24,18 @@ static bool write_csv(FILE *out, const void *result, struct error *error)
 static bool write_messages(FILE *out, const void *context, struct error *error)
 {
     const struct harness_result *result = context;
-    (void)error;
     fputs(result->messages != NULL ? result->messages : "", out);
     return true;
 }
 
 static bool write_net_csv(FILE *out, const void *result, struct error *error)
 {
-    (void)error;
     harness_write_net_csv(out, result);
     return true;
 }
 
 static bool write_net_text(FILE *out, const void *result, struct error *error)
 {
-    (void)error;
     harness_write_net_text(out, result);
     return true;
 }
@@ -59,7 +56,6 @@ static bool has_document(const struct harness_result *result)
 /* Drawn later, when all is taken down. */
 static bool never(const struct harness_result *result)
 {
-    (void)result;
     return false;
 }
 

@@ -130,7 +130,6 @@ static bool read_runs(const struct harness_result *result, struct stored_result 
 static bool write_script(FILE *out, const void *context, struct error *error)
 {
     const struct drawing *drawing = context;
-    (void)error;
     plot_speedtest_write(out, &drawing->plot);
     return true;
 }

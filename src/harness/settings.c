@@ -21,7 +21,6 @@
 static bool take_text(struct harness_settings *settings, const struct harness_key *key,
                       const char *text, struct error *error)
 {
-    (void)error;
     *(const char **)((char *)settings + key->offset) = text[0] != '\0' ? text : NULL;
     return true;
 }
@@ -237,7 +236,6 @@ static bool take_flags(struct harness_settings *settings, const struct harness_k
 static bool take_nothing_yet(struct harness_settings *settings, const struct harness_key *key,
                              const char *text, struct error *error)
 {
-    (void)settings;
     return text[0] == '\0' ||
            error_set(error, ERROR_USAGE, 0, "%s is not available yet", key->name);
 }
@@ -330,7 +328,6 @@ static void give(struct given *given, size_t key, const char *text)
 static bool take_option(void *context, const struct option_row *row, const char *value,
                         struct error *error)
 {
-    (void)error;
     give(context, row->offset, value);
     return true;
 }

@@ -190,7 +190,6 @@ static struct nlmsghdr *put_up(void *buffer, unsigned interface)
 /* A visit of any place: what must hold before there are interfaces. */
 static bool prepare_place(void *context, struct error *error)
 {
-    (void)context;
     struct interface_visit loopback = {"lo", put_up, "bring it up"};
     return switch_ipv6_off(error) && change_interface(&loopback, error);
 }

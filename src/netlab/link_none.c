@@ -107,7 +107,6 @@ static void none_counts(struct link *link, struct link_counts *counts)
 
 static const char *none_conditions(struct link *link)
 {
-    (void)link;
     return "no shape; counts of the client's interface, super-packets count as one, no kinds";
 }
 

@@ -17,7 +17,6 @@ static bool find(char path[PROGRAM_PATH_LENGTH], struct error *error)
 static bool found(const struct server_request *request, struct error *error)
 {
     char path[PROGRAM_PATH_LENGTH];
-    (void)request;
     return find(path, error);
 }
 

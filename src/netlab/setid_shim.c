@@ -12,80 +12,60 @@
 
 int setuid(uid_t uid)
 {
-    (void)uid;
     return 0;
 }
 
 int setgid(gid_t gid)
 {
-    (void)gid;
     return 0;
 }
 
 int seteuid(uid_t uid)
 {
-    (void)uid;
     return 0;
 }
 
 int setegid(gid_t gid)
 {
-    (void)gid;
     return 0;
 }
 
 int setreuid(uid_t ruid, uid_t euid)
 {
-    (void)ruid;
-    (void)euid;
     return 0;
 }
 
 int setregid(gid_t rgid, gid_t egid)
 {
-    (void)rgid;
-    (void)egid;
     return 0;
 }
 
 int setresuid(uid_t ruid, uid_t euid, uid_t suid)
 {
-    (void)ruid;
-    (void)euid;
-    (void)suid;
     return 0;
 }
 
 int setresgid(gid_t rgid, gid_t egid, gid_t sgid)
 {
-    (void)rgid;
-    (void)egid;
-    (void)sgid;
     return 0;
 }
 
 int setgroups(size_t count, const gid_t *groups)
 {
-    (void)count;
-    (void)groups;
     return 0;
 }
 
 int initgroups(const char *user, gid_t group)
 {
-    (void)user;
-    (void)group;
     return 0;
 }
 
 int setfsuid(uid_t uid)
 {
-    (void)uid;
     return 0;
 }
 
 int setfsgid(gid_t gid)
 {
-    (void)gid;
     return 0;
 }

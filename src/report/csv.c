@@ -22,7 +22,6 @@ static uint64_t whole_us(double nanoseconds)
 static bool on_begin(void *context, const struct result_case *result_case, struct error *error)
 {
     struct csv_report *csv = context;
-    (void)result_case;
     if (!csv->header_written) {
         fputs(CSV_RUN_HEADER "\n", csv->out);
         csv->header_written = true;
@@ -49,7 +48,6 @@ static bool on_end(void *context, const struct result *result,
     struct csv_report *csv = context;
     const struct result_summary *summary = &result_case->summary;
     const struct stats_summary *times = &summary->times;
-    (void)result;
     if (times->count < 2) {
         return true;
     }

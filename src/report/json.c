@@ -294,7 +294,6 @@ bool json_report_begin(const struct json_report *json, const struct result *resu
 static bool on_end(void *context, const struct result *result,
                    const struct result_case *result_case, struct error *error)
 {
-    (void)result_case;
     return write_document(context, result, false, error);
 }
 

@@ -236,15 +236,12 @@ static bool read_short_row(struct csv_reader *reader, const struct csv_piece *fi
 static bool read_tcp_row(struct csv_reader *reader, const struct csv_piece *fields, size_t count,
                          struct error *error)
 {
-    (void)fields;
     return count == 4 || expected(reader, error, "the 4 columns metric to delta");
 }
 
 static bool read_stray_row(struct csv_reader *reader, const struct csv_piece *fields, size_t count,
                            struct error *error)
 {
-    (void)fields;
-    (void)count;
     return expected(reader, error, "a heading that begins with #, or a row of column names");
 }
 
@@ -379,8 +376,6 @@ static bool recognises_summaries(const struct input *input)
 static bool refuse_summaries(const struct input *input, struct stored_result *result,
                              struct error *error)
 {
-    (void)input;
-    (void)result;
     return error_set(error, ERROR_CONTENT, 0,
                      "expected the rows of single runs: this CSV has only their summaries, which "
                      "cannot be compared");

@@ -20,7 +20,6 @@ static bool on_begin(void *context, const struct result_case *result_case, struc
 static bool on_sample(void *context, const struct result_case *result_case,
                       const struct sample *sample, struct error *error)
 {
-    (void)result_case;
     const struct text_report *text = context;
     if (sample->warmup) {
         return true;
@@ -36,7 +35,6 @@ static bool on_end(void *context, const struct result *result,
                    const struct result_case *result_case, struct error *error)
 {
     const struct text_report *text = context;
-    (void)result;
     if (text->statistics) {
         text_statistics_block(text->out, result_case);
     }

@@ -123,7 +123,6 @@ static bool before_delay(struct fault_line *line, const struct fault *fault, str
 
 static bool before_tickle(struct fault_line *line, const struct fault *fault, struct error *error)
 {
-    (void)fault;
     return send_own(line, DSI_TICKLE, (struct span){0}, error);
 }
 
@@ -149,14 +148,12 @@ static bool before_shutdown(struct fault_line *line, const struct fault *fault, 
 static bool before_unknown(struct fault_line *line, const struct fault *fault, struct error *error)
 {
     static const uint8_t bytes[] = "unknown";
-    (void)fault;
     return send_own(line, UNKNOWN_COMMAND, (struct span){bytes, sizeof bytes}, error);
 }
 
 static bool before_close_session(struct fault_line *line, const struct fault *fault,
                                  struct error *error)
 {
-    (void)fault;
     return send_own(line, DSI_CLOSE_SESSION, (struct span){0}, error);
 }
 
@@ -189,7 +186,6 @@ static bool before_half_close(struct fault_line *line, const struct fault *fault
 
 static bool before_code(struct fault_line *line, const struct fault *fault, struct error *error)
 {
-    (void)error;
     line->refused = true;
     line->result = (int32_t)fault->number;
     return true;
@@ -197,45 +193,36 @@ static bool before_code(struct fault_line *line, const struct fault *fault, stru
 
 static bool before_ignore(struct fault_line *line, const struct fault *fault, struct error *error)
 {
-    (void)fault;
-    (void)error;
     line->silent = true;
     return true;
 }
 
 static bool before_mute(struct fault_line *line, const struct fault *fault, struct error *error)
 {
-    (void)fault;
-    (void)error;
     line->mute = true;
     return true;
 }
 
 static bool before_deaf(struct fault_line *line, const struct fault *fault, struct error *error)
 {
-    (void)fault;
     line->mute = true;
     return wait_ns(line, INT64_MAX, error);
 }
 
 static bool before_twice(struct fault_line *line, const struct fault *fault, struct error *error)
 {
-    (void)fault;
-    (void)error;
     line->copies = 2;
     return true;
 }
 
 static bool before_pieces(struct fault_line *line, const struct fault *fault, struct error *error)
 {
-    (void)error;
     line->piece_size = (size_t)fault->number;
     return true;
 }
 
 static bool before_hold(struct fault_line *line, const struct fault *fault, struct error *error)
 {
-    (void)error;
     line->hold = (size_t)fault->number;
     line->reverse = false;
     return true;
@@ -243,7 +230,6 @@ static bool before_hold(struct fault_line *line, const struct fault *fault, stru
 
 static bool before_reverse(struct fault_line *line, const struct fault *fault, struct error *error)
 {
-    (void)error;
     line->hold = (size_t)fault->number;
     line->reverse = true;
     return true;

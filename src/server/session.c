@@ -296,14 +296,12 @@ static bool on_get_status(struct session *session, const struct dsi_header *head
 static bool on_close_session(struct session *session, const struct dsi_header *header,
                              struct error *error)
 {
-    (void)header;
     session->ending = true;
     return send_own(session, DSI_CLOSE_SESSION, error); /* 1.10 */
 }
 
 static bool on_tickle(struct session *session, const struct dsi_header *header, struct error *error)
 {
-    (void)header;
     return tickle_if_due(session, error);
 }
 

@@ -400,7 +400,6 @@ static int32_t visit_to_count(struct directory_store *self, struct store_node *d
     struct name_buffer name;
     struct statx status;
     enum afp_node_kind kind;
-    (void)self;
     bool shown = may_be_shown(entry, &name);
     if (shown && entry->d_type == DT_UNKNOWN) {
         shown = look(descriptor, entry->d_name, &status) == AFP_OK && kind_of(&status, &kind);

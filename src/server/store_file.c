@@ -138,7 +138,6 @@ static bool send_copy(struct outbox *outbox, int file, uint64_t offset, uint64_t
 bool file_send(struct store *store, struct store_fork *fork, struct outbox *outbox, uint64_t offset,
                uint64_t size, struct error *error)
 {
-    (void)store;
     int file = atomic_load(&fork->file);
     while (size > 0 && file >= 0) {
         size_t sent;
@@ -159,7 +158,6 @@ bool file_send(struct store *store, struct store_fork *fork, struct outbox *outb
 bool file_receive(struct store *store, struct store_fork *fork, struct inbox *inbox,
                   struct store_write *write, int32_t *result, struct error *error)
 {
-    (void)store;
     int file_error = 0;
     bool connected = inbox_to_file(inbox, atomic_load(&fork->writable), write->offset, write->size,
                                    &write->written, &file_error, error);
@@ -170,7 +168,6 @@ bool file_receive(struct store *store, struct store_fork *fork, struct inbox *in
 int32_t file_read(struct store *store, struct store_fork *fork, uint64_t offset, void *buffer,
                   size_t size)
 {
-    (void)store;
     int file = atomic_load(&fork->file);
     char *at = buffer;
     while (size > 0 && file >= 0) {
@@ -193,7 +190,6 @@ int32_t file_read(struct store *store, struct store_fork *fork, uint64_t offset,
 int32_t file_write(struct store *store, struct store_fork *fork, struct store_write *write,
                    const void *buffer)
 {
-    (void)store;
     int file = atomic_load(&fork->writable);
     while (write->written < write->size) {
         ssize_t written =
@@ -229,7 +225,6 @@ int32_t file_copy(struct store_fork *from, struct store_fork *to, struct store_w
 
 int32_t file_flush(struct store *store, struct store_fork *fork)
 {
-    (void)store;
     int file = atomic_load(&fork->writable);
     file = file >= 0 ? file : atomic_load(&fork->file);
     if (!fork->on_disk || file < 0) {

@@ -99,7 +99,6 @@ static size_t pool_piece(uint64_t offset, uint64_t size, size_t *from)
 static bool null_send(struct store *store, struct store_fork *fork, struct outbox *outbox,
                       uint64_t offset, uint64_t size, struct error *error)
 {
-    (void)fork;
     while (size > 0) {
         size_t from;
         size_t step = pool_piece(offset, size, &from);
@@ -120,8 +119,6 @@ static bool null_send(struct store *store, struct store_fork *fork, struct outbo
 static bool null_receive(struct store *store, struct store_fork *fork, struct inbox *inbox,
                          struct store_write *write, int32_t *result, struct error *error)
 {
-    (void)store;
-    (void)fork;
     *result = AFP_OK;
     if (!inbox_discard(inbox, write->size, error)) {
         return false;
@@ -133,7 +130,6 @@ static bool null_receive(struct store *store, struct store_fork *fork, struct in
 static int32_t null_read(struct store *store, struct store_fork *fork, uint64_t offset,
                          void *buffer, size_t size)
 {
-    (void)fork;
     for (size_t done = 0; done < size;) {
         size_t from;
         size_t step = pool_piece(offset + done, size - done, &from);
@@ -146,9 +142,6 @@ static int32_t null_read(struct store *store, struct store_fork *fork, uint64_t 
 static int32_t null_write(struct store *store, struct store_fork *fork, struct store_write *write,
                           const void *buffer)
 {
-    (void)store;
-    (void)fork;
-    (void)buffer;
     write->written = write->size;
     return AFP_OK;
 }

@@ -210,7 +210,6 @@ struct store_node *tree_by_id(struct store *store, uint32_t id)
 
 struct store_node *tree_parent(struct store *store, struct store_node *node)
 {
-    (void)store;
     return node->parent;
 }
 
@@ -230,26 +229,21 @@ int32_t tree_child(struct store *store, struct store_node *directory, struct spa
 
 int32_t tree_list(struct store *store, struct store_node *directory)
 {
-    (void)store;
-    (void)directory;
     return AFP_OK;
 }
 
 uint32_t tree_offspring(struct store *store, struct store_node *directory)
 {
-    (void)store;
     return (uint32_t)directory->child_count;
 }
 
 struct store_node *tree_entry(struct store *store, struct store_node *directory, size_t index)
 {
-    (void)store;
     return index < directory->child_count ? directory->children[index] : NULL;
 }
 
 void tree_get(struct store *store, struct store_node *node, struct store_attributes *attributes)
 {
-    (void)store;
     *attributes = (struct store_attributes){
         .kind = node->kind,
         .id = node->id,
@@ -270,7 +264,6 @@ void tree_get(struct store *store, struct store_node *node, struct store_attribu
 int32_t tree_set(struct store *store, struct store_node *node, uint16_t bitmap,
                  const struct store_attributes *attributes)
 {
-    (void)store;
     if (bitmap & AFP_NODE_ATTRIBUTES) {
         node->attributes = attributes->attributes;
     }
@@ -393,7 +386,6 @@ void tree_detach(struct store *store, struct store_node *node)
 
 int32_t tree_exchange(struct store *store, struct store_node *a, struct store_node *b)
 {
-    (void)store;
     for (size_t i = 0; i < STORE_FORK_COUNT; i++) {
         struct store_fork *fork = a->forks[i];
         a->forks[i] = b->forks[i];
@@ -428,8 +420,6 @@ struct store_fork *tree_fork(struct store_node *file, enum store_fork_kind kind)
 int32_t tree_fork_open(struct store *store, struct store_node *file, enum store_fork_kind kind,
                        uint16_t access, struct store_fork **fork)
 {
-    (void)store;
-    (void)access;
     *fork = tree_fork(file, kind);
     if (*fork == NULL) {
         return AFP_MISC_ERROR;
@@ -440,13 +430,11 @@ int32_t tree_fork_open(struct store *store, struct store_node *file, enum store_
 
 void tree_fork_close(struct store *store, struct store_fork *fork)
 {
-    (void)store;
     drop_fork(fork);
 }
 
 uint64_t tree_fork_length(struct store *store, struct store_fork *fork)
 {
-    (void)store;
     return fork->length;
 }
 
@@ -486,8 +474,6 @@ int32_t tree_fork_set_length(struct store *store, struct store_fork *fork, uint6
 
 int32_t tree_fork_flush(struct store *store, struct store_fork *fork)
 {
-    (void)store;
-    (void)fork;
     return AFP_OK;
 }
 

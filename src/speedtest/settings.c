@@ -20,8 +20,6 @@
 static bool set_version(void *settings, const struct option_row *row, const char *value,
                         struct error *error)
 {
-    (void)value;
-    (void)error;
     ((struct speedtest_settings *)settings)->version = afp_versions[row->letter - '1'].version;
     return true;
 }
@@ -30,7 +28,6 @@ static bool set_version(void *settings, const struct option_row *row, const char
 static bool set_version_by_name(void *context, const struct option_row *row, const char *value,
                                 struct error *error)
 {
-    (void)row;
     struct speedtest_settings *settings = context;
     static const char label[] = "AFP ";
     if (strcasecmp(value, "auto") == 0) {
@@ -51,7 +48,6 @@ static bool set_version_by_name(void *context, const struct option_row *row, con
 static bool set_uam(void *context, const struct option_row *row, const char *value,
                     struct error *error)
 {
-    (void)row;
     struct speedtest_settings *settings = context;
     settings->uam = uam_by_option(value);
     settings->uam_given = true;
@@ -67,7 +63,6 @@ static bool set_uam(void *context, const struct option_row *row, const char *val
 static bool set_password(void *context, const struct option_row *row, const char *value,
                          struct error *error)
 {
-    (void)row;
     struct speedtest_settings *settings = context;
     bool ok = password_copy(value, settings->password, sizeof settings->password, error);
     settings->has_password = true;
@@ -99,7 +94,6 @@ static bool set_volume_password_file(void *context, const struct option_row *row
 static bool set_password_file(void *context, const struct option_row *row, const char *value,
                               struct error *error)
 {
-    (void)row;
     struct speedtest_settings *settings = context;
     settings->has_password = true;
     return password_from_file(value, settings->password, sizeof settings->password, error);
@@ -108,7 +102,6 @@ static bool set_password_file(void *context, const struct option_row *row, const
 static bool set_tests(void *context, const struct option_row *row, const char *value,
                       struct error *error)
 {
-    (void)row;
     struct speedtest_settings *settings = context;
     return list_of_tests(value, "-f", settings->tests, &settings->test_count, error);
 }
@@ -116,7 +109,6 @@ static bool set_tests(void *context, const struct option_row *row, const char *v
 static bool set_sweep(void *context, const struct option_row *row, const char *value,
                       struct error *error)
 {
-    (void)row;
     struct speedtest_settings *settings = context;
     return list_of_sizes(value, "-z", settings->sweep, &settings->sweep_count, error);
 }
@@ -124,7 +116,6 @@ static bool set_sweep(void *context, const struct option_row *row, const char *v
 static bool set_sink(void *context, const struct option_row *row, const char *value,
                      struct error *error)
 {
-    (void)row;
     static const struct {
         const char *word;
         enum flow_sink sink;
@@ -141,7 +132,6 @@ static bool set_sink(void *context, const struct option_row *row, const char *va
 static bool set_refserver(void *context, const struct option_row *row, const char *value,
                           struct error *error)
 {
-    (void)row;
     struct speedtest_settings *settings = context;
     struct stat status;
     settings->refserver_store = value != NULL ? value : "memory";
@@ -177,7 +167,6 @@ static bool set_clean(void *context, const struct option_row *row, const char *v
 static bool set_mark(void *context, const struct option_row *row, const char *value,
                      struct error *error)
 {
-    (void)row;
     struct speedtest_settings *settings = context;
     uint64_t fd;
     if (!parse_unsigned(value, "--mark-fd", 0, INT32_MAX, &fd, error)) {

@@ -333,9 +333,6 @@ static bool flush(struct target *target, struct target_file *file, struct error 
 static bool cool(struct target *target, struct target_file *file, enum cache_state *state,
                  struct error *error)
 {
-    (void)target;
-    (void)file;
-    (void)error;
     *state = CACHE_SERVER_WARM;
     return true;
 }
@@ -345,7 +342,6 @@ static bool prepare_copy(struct target *target, const char *name, enum target_pl
                          const char *new_name, struct error *error)
 {
     struct afp_target *afp = self(target);
-    (void)name;
     struct workplace *to = workplace_of(afp, &place);
     return make_directory(afp, to, error) && made_files_note(&afp->made, place, new_name, error);
 }

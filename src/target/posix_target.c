@@ -92,7 +92,6 @@ static bool reap(struct target *target, struct target_completion *completion, st
 
 static bool account(struct target *target, struct target_account *account, struct error *error)
 {
-    (void)error;
     *account = (struct target_account){.waited_ns = posix_io_waited_ns(self(target)->io)};
     return true;
 }
@@ -210,7 +209,6 @@ static bool open_file(struct target *target, enum target_place place, const char
 
 static bool close_file(struct target *target, struct target_file *file, struct error *error)
 {
-    (void)target;
     file->open = false;
     if (file->direct != file->buffered) {
         close(file->direct);
@@ -251,14 +249,12 @@ static bool remove_file(struct target *target, enum target_place place, const ch
 static bool set_length(struct target *target, struct target_file *file, uint64_t size_bytes,
                        struct error *error)
 {
-    (void)target;
     return ftruncate(file->buffered, (off_t)size_bytes) == 0 ||
            error_set_errno(error, errno, "cannot set a file's length to %" PRIu64, size_bytes);
 }
 
 static bool flush(struct target *target, struct target_file *file, struct error *error)
 {
-    (void)target;
     return fsync(file->buffered) == 0 || error_set_errno(error, errno, "fsync");
 }
 

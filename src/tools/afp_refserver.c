@@ -192,7 +192,6 @@ static const struct uam *find_uam(const char *word, size_t length)
 static bool set_uams(void *context, const struct option_row *row, const char *value,
                      struct error *error)
 {
-    (void)row;
     struct settings *settings = context;
     settings->uam_count = 0;
     for (;; value++) {

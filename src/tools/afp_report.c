@@ -44,14 +44,12 @@ static bool add_result(void *context, const char *word, struct error *error)
 static bool add_gates(void *context, const struct option_row *row, const char *value,
                       struct error *error)
 {
-    (void)row;
     return comparison_gates_parse(value, &((struct settings *)context)->gates, error);
 }
 
 static bool set_format(void *context, const struct option_row *row, const char *value,
                        struct error *error)
 {
-    (void)row;
     struct settings *settings = context;
     settings->format = comparison_format_by_name(value);
     return settings->format != NULL ||

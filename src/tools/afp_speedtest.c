@@ -44,8 +44,6 @@ struct program {
 static bool on_begin(void *context, const struct result_case *result_case, struct error *error)
 {
     struct program *program = context;
-    (void)result_case;
-    (void)error;
     progress_clear(&program->progress);
     return true;
 }
@@ -54,7 +52,6 @@ static bool on_sample(void *context, const struct result_case *result_case,
                       const struct sample *sample, struct error *error)
 {
     struct program *program = context;
-    (void)error;
     progress_clear(&program->progress);
     progress_done(&program->progress, sample->size_bytes);
     if (sample->warmup && program->trace.calls) {

@@ -8,8 +8,6 @@
 static bool tell(struct uam_state *state, const struct uam_credentials *credentials,
                  struct span challenge, struct wire *out, struct error *error)
 {
-    (void)state;
-    (void)challenge;
     uint8_t password[PASSWORD_SIZE];
     bool fits = steps_pad(credentials->password, password, sizeof password, error);
     wire_array(out, password, sizeof password);
@@ -22,8 +20,6 @@ static bool tell(struct uam_state *state, const struct uam_credentials *credenti
 static enum uam_verdict check(struct uam_state *state, const struct uam_directory *directory,
                               struct span user, struct span in, struct wire *out)
 {
-    (void)state;
-    (void)out;
     if (in.size < PASSWORD_SIZE) {
         return UAM_MALFORMED;
     }

@@ -39,7 +39,6 @@ static bool make_pair(const struct random_source *random, uint8_t exponent[EXPON
 static bool begin(struct uam_state *state, const struct uam_credentials *credentials,
                   struct span challenge, struct wire *out, struct error *error)
 {
-    (void)challenge;
     uint8_t public_value[PRIME_SIZE];
     if (!make_pair(credentials->random, STEPS_DATA(struct dhx_client, state)->exponent,
                    public_value)) {
@@ -119,7 +118,6 @@ static enum uam_verdict challenge(struct uam_state *state, const struct uam_dire
 static enum uam_verdict check(struct uam_state *state, const struct uam_directory *directory,
                               struct span user, struct span in, struct wire *out)
 {
-    (void)out;
     struct dhx_server *own = STEPS_DATA(struct dhx_server, state);
     enum uam_verdict verdict =
         steps_open_password(own->key, own->nonce, directory, user, in, PASSWORD_SIZE);

@@ -185,7 +185,6 @@ static enum uam_verdict offer_group(struct uam_state *state, const struct uam_di
 static enum uam_verdict reply_nonce(struct uam_state *state, const struct uam_directory *directory,
                                     struct span user, struct span in, struct wire *out)
 {
-    (void)user;
     struct dhx2_server *own = STEPS_DATA(struct dhx2_server, state);
     struct wire message = wire_decoder(in.data, in.size);
     struct span theirs;
@@ -216,7 +215,6 @@ static enum uam_verdict reply_nonce(struct uam_state *state, const struct uam_di
 static enum uam_verdict check(struct uam_state *state, const struct uam_directory *directory,
                               struct span user, struct span in, struct wire *out)
 {
-    (void)out;
     struct dhx2_server *own = STEPS_DATA(struct dhx2_server, state);
     enum uam_verdict verdict =
         steps_open_password(own->key, own->nonce, directory, user, in, PASSWORD_SIZE);

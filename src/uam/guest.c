@@ -5,11 +5,6 @@ static enum uam_verdict accept_anybody(struct uam_state *state,
                                        const struct uam_directory *directory, struct span user,
                                        struct span in, struct wire *out)
 {
-    (void)state;
-    (void)directory;
-    (void)user;
-    (void)in;
-    (void)out;
     return UAM_ACCEPTED;
 }
 

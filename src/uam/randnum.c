@@ -11,7 +11,6 @@ STEPS_DATA_FITS(struct randnum_server);
 static bool answer(struct uam_state *state, const struct uam_credentials *credentials,
                    struct span challenge, struct wire *out, struct error *error)
 {
-    (void)state;
     uint8_t key[DES_SIZE];
     uint8_t encrypted[DES_SIZE];
     if (challenge.size < DES_SIZE) {
@@ -30,7 +29,6 @@ static bool answer(struct uam_state *state, const struct uam_credentials *creden
 static enum uam_verdict check(struct uam_state *state, const struct uam_directory *directory,
                               struct span user, struct span in, struct wire *out)
 {
-    (void)out;
     struct randnum_server *own = STEPS_DATA(struct randnum_server, state);
     uint8_t key[DES_SIZE];
     uint8_t expected[DES_SIZE];

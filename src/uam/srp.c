@@ -164,10 +164,6 @@ static bool make_pair(const struct random_source *random, struct span factor, st
 static bool begin(struct uam_state *state, const struct uam_credentials *credentials,
                   struct span challenge, struct wire *out, struct error *error)
 {
-    (void)state;
-    (void)credentials;
-    (void)challenge;
-    (void)error;
     uint16_t mark = MARK_BEGIN;
     wire_u16(out, &mark);
     return true;
@@ -353,7 +349,6 @@ static enum uam_verdict judge(const struct srp_server *own, struct span user, co
 static enum uam_verdict check(struct uam_state *state, const struct uam_directory *directory,
                               struct span user, struct span in, struct wire *out)
 {
-    (void)directory;
     struct srp_server *own = STEPS_DATA(struct srp_server, state);
     struct wire message = wire_decoder(in.data, in.size);
     struct span given;

@@ -8,11 +8,6 @@
 bool steps_say_nothing(struct uam_state *state, const struct uam_credentials *credentials,
                        struct span challenge, struct wire *out, struct error *error)
 {
-    (void)state;
-    (void)credentials;
-    (void)challenge;
-    (void)out;
-    (void)error;
     return true;
 }
 

@@ -117,8 +117,6 @@ bool speed_close(struct speed_run *run, struct target_file **file, struct error 
 
 bool speed_nothing(void *run, struct error *error)
 {
-    (void)run;
-    (void)error;
     return true;
 }
 

@@ -19,8 +19,6 @@ static bool small_enough(size_t size_bytes)
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-    (void)argc;
-    (void)argv;
     memory_hook = small_enough;
     return 0;
 }

@@ -137,9 +137,6 @@ static void opening_client_sees(uint8_t cut, struct span bytes)
 
 static bool patience(void *context, uint64_t silent_ns, struct error *error)
 {
-    (void)context;
-    (void)silent_ns;
-    (void)error;
     return true;
 }
 

@@ -159,7 +159,6 @@ static bool use_files(struct target *target, struct error *error)
 
 static void report(void *context, const char *name, bool removed, const char *reason)
 {
-    (void)context;
     fuzz_require(name[0] != '\0' && (removed || reason != NULL), "a leftover without a word");
 }
 

@@ -108,8 +108,6 @@ static ssize_t take(const uint8_t **from, size_t size)
 
 ssize_t stream_send(int socket, const struct iovec *pieces, size_t count, bool more)
 {
-    (void)socket;
-    (void)more;
     size_t size = 0;
     for (size_t i = 0; i < count; i++) {
         size += pieces[i].iov_len;
@@ -128,7 +126,6 @@ ssize_t stream_send(int socket, const struct iovec *pieces, size_t count, bool m
 
 ssize_t stream_send_file(int socket, int file, uint64_t offset, size_t size)
 {
-    (void)socket;
     struct stat status;
     fuzz_require(fstat(file, &status) == 0, "a file that is sent is not open");
     uint64_t length = (uint64_t)status.st_size;
@@ -138,7 +135,6 @@ ssize_t stream_send_file(int socket, int file, uint64_t offset, size_t size)
 
 ssize_t stream_receive(int socket, const struct iovec *pieces, size_t count)
 {
-    (void)socket;
     size_t size = 0;
     for (size_t i = 0; i < count; i++) {
         size += pieces[i].iov_len;
@@ -160,7 +156,6 @@ ssize_t stream_receive(int socket, const struct iovec *pieces, size_t count)
 
 ssize_t stream_discard(int socket, size_t size)
 {
-    (void)socket;
     const uint8_t *from;
     return take(&from, size);
 }
@@ -168,7 +163,6 @@ ssize_t stream_discard(int socket, size_t size)
 /* A pipe takes 64 KiB at least without blocking. */
 ssize_t stream_splice_in(int socket, int pipe, size_t size)
 {
-    (void)socket;
     const uint8_t *from;
     ssize_t taken = take(&from, size < 65536 ? size : 65536);
     if (taken > 0) {
@@ -187,7 +181,6 @@ ssize_t stream_splice_out(int pipe, int file, uint64_t offset, size_t size)
  * is sometimes no room while there are bytes. */
 int stream_poll(struct pollfd *descriptors, size_t count, uint64_t deadline_ns)
 {
-    (void)deadline_ns;
     for (size_t i = 0; i < count; i++) {
         bool ours = descriptors[i].fd == FUZZ_SOCKET;
         bool bytes_only = stream.full && (descriptors[i].events & POLLIN) && next_random() % 2 == 0;
@@ -198,46 +191,33 @@ int stream_poll(struct pollfd *descriptors, size_t count, uint64_t deadline_ns)
 
 bool stream_prepare_tcp(int socket, struct error *error)
 {
-    (void)socket;
-    (void)error;
     return true;
 }
 
 bool stream_limit_receive(int socket, uint64_t limit_ns, struct error *error)
 {
-    (void)socket;
-    (void)limit_ns;
-    (void)error;
     return true;
 }
 
 bool stream_limit_send(int socket, uint64_t limit_ns, struct error *error)
 {
-    (void)socket;
-    (void)limit_ns;
-    (void)error;
     return true;
 }
 
 void stream_end_sending(int socket)
 {
-    (void)socket;
 }
 
 void stream_reset(int socket)
 {
-    (void)socket;
 }
 
 void stream_shut_down(int socket)
 {
-    (void)socket;
 }
 
 bool stream_own_address(int socket, struct sockaddr_storage *address)
 {
-    (void)socket;
-    (void)address;
     return false;
 }
 
@@ -246,7 +226,6 @@ bool stream_own_address(int socket, struct sockaddr_storage *address)
 bool connect_tcp(const struct connect_request *request, int *socket_fd,
                  char address[ADDRESS_TEXT_LENGTH], struct error *error)
 {
-    (void)error;
     *socket_fd = FUZZ_SOCKET;
     snprintf(address, ADDRESS_TEXT_LENGTH, "%.40s:%u", request->host, (unsigned)request->port);
     return true;

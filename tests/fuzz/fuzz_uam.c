@@ -17,7 +17,6 @@ enum way { CLIENT_ALONE, SERVER_ALONE, CONVERSATION, WAY_COUNT };
 /* Neither random nor secret, so that an input does the same each time. */
 static bool fill(void *context, uint8_t *bytes, size_t size)
 {
-    (void)context;
     uint32_t random = 1;
     for (size_t i = 0; i < size; i++) {
         random = random * 1664525 + 1013904223;
@@ -31,7 +30,6 @@ static const struct uam_credentials credentials = {"me", "secretpw", &source};
 
 static const char *password_of(void *context, struct span user)
 {
-    (void)context;
     return span_equals(user, span_from_string("me")) ? "secretpw" : NULL;
 }
 

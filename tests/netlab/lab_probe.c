@@ -93,7 +93,6 @@ static bool cross(int from, int to, const char *text, struct error *error)
 
 static bool say_users(struct probe *probe, struct error *error)
 {
-    (void)error;
     printf("users %s\nprocess %ld\nuid %u\n", supervisor_users_names[probe->supervisor->users],
            (long)getpid(), (unsigned)getuid());
     return true;
@@ -101,7 +100,6 @@ static bool say_users(struct probe *probe, struct error *error)
 
 static bool say_settings(struct probe *probe, struct error *error)
 {
-    (void)error;
     for (enum lab_side side = 0; side < LAB_SIDES; side++) {
         const struct lab_settings *settings = &probe->lab.settings[side];
         printf("mtu %u\ncongestion %s\nreceive %" PRIu64 "\nsend %" PRIu64 "\nmetrics %d\n"
@@ -155,7 +153,6 @@ static bool await_signal(struct probe *probe, struct error *error)
 {
     struct interrupt interrupt;
     unsigned count = 0;
-    (void)probe;
     if (!interrupt_open(&interrupt, error)) {
         return false;
     }
@@ -277,7 +274,6 @@ static bool idle(struct probe *probe, struct error *error)
 {
     struct link_counts *before = calloc(2, sizeof *before);
     struct link_counts *after = before + 1;
-    (void)error;
     link_counts(&probe->link, before);
     sleep((unsigned)strtoul(probe->words[0], NULL, 10));
     link_counts(&probe->link, after);

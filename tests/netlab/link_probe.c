@@ -260,7 +260,6 @@ static bool use_link(struct probe *probe, struct error *error)
 
 static int inside(const struct supervisor *supervisor, void *context)
 {
-    (void)supervisor;
     struct probe *probe = context;
     struct error error;
     bool done = lab_up(&probe->lab, &probe->lab_config, &error);
@@ -276,7 +275,6 @@ static int inside(const struct supervisor *supervisor, void *context)
 
 int main(int argc, char **argv)
 {
-    (void)argc;
     struct probe probe = {.times = 1, .config.seed = 1};
     struct error error;
     int status = EXIT_CANNOT_RUN;

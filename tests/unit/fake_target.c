@@ -312,8 +312,6 @@ static bool free_space(struct target *target, enum target_place place, uint64_t 
 static bool clean_up(struct target *target, uint64_t deadline_ns, struct error *error)
 {
     struct fake_target *fake = self(target);
-    (void)deadline_ns;
-    (void)error;
     fake->pending_count = 0;
     for (size_t i = 0; i < FAKE_FILES; i++) {
         fake->files[i].open = false;

@@ -83,8 +83,6 @@ static size_t root_length;
 
 static int add_name(const char *path, const struct stat *status, int type, struct FTW *place)
 {
-    (void)status;
-    (void)type;
     if (place->level > 0) {
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, "%s ", path + root_length);

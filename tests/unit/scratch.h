@@ -28,9 +28,6 @@ static inline void scratch_make(char path[SCRATCH_SIZE])
 static inline int scratch_remove_one(const char *path, const struct stat *status, int type,
                                      struct FTW *place)
 {
-    (void)status;
-    (void)type;
-    (void)place;
     return remove(path);
 }
 

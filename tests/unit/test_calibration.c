@@ -32,7 +32,6 @@ static void judged(const struct link_config *config, uint64_t rtt_ns, double to_
 /* Without a rate only the delays count: 0.3 ms off at 2 × 0.5 ms, a tenth at 2 × 20 ms. */
 static void test_delay(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t delay_ns, rtt_ns;
         bool good;
@@ -56,7 +55,6 @@ static void test_delay(void **state)
  * round trip of a link of 2 × 2 ms is 5.456 ms there, with a tenth either way. */
 static void test_slow_line(void **state)
 {
-    (void)state;
     struct link_config config = link_of(1000000, 2 * MS);
     double payload = 1e6 * 1448 / 1538;
     judged(&config, 5456 * US, payload, payload, CALIBRATION_TRUE, "");
@@ -68,7 +66,6 @@ static void test_slow_line(void **state)
 /* 1 Gbit/s at MTU 1500 carries 1448 / 1538 of it: 941,482,444 bit/s; 1 % is 9,414,824. */
 static void test_rate(void **state)
 {
-    (void)state;
     struct link_config config = link_of(1000000000, 2 * MS);
     judged(&config, 4 * MS, 941482444, 941482444, CALIBRATION_TRUE, "");
     judged(&config, 4 * MS, 932067621, 941482444, CALIBRATION_TRUE, "");
@@ -85,7 +82,6 @@ static void test_rate(void **state)
 
 static void test_loss_and_jitter(void **state)
 {
-    (void)state;
     struct link_config lossy = link_of(1000000000, 2 * MS);
     lossy.shapes[LINK_TO_CLIENT].loss_ppm = 1;
     judged(&lossy, 4 * MS, 941482444, 1, CALIBRATION_TRUE, "");
@@ -113,7 +109,6 @@ static void test_loss_and_jitter(void **state)
  * segments of 1448 are 46,336. A queue takes no more than 8 tenths of itself. */
 static void test_window(void **state)
 {
-    (void)state;
     struct link_shape shape = {.rate_bits_per_s = 1000000000, .delay_ns = 2 * MS};
     assert_int_equal(calibration_window_bytes(&shape, 1448), 1546336);
     shape.queue_bytes = 10000000;

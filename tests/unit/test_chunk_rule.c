@@ -7,7 +7,6 @@
 
 static void write_chunk(void **state)
 {
-    (void)state;
     static const struct {
         const char *machine_type;
         bool refuses; /* block + data above the quantum */
@@ -40,7 +39,6 @@ static void write_chunk(void **state)
 
 static void every_version_and_quantum(void **state)
 {
-    (void)state;
     static const struct {
         enum afp_version version;
         uint32_t quantum, chunk;
@@ -68,7 +66,6 @@ static void every_version_and_quantum(void **state)
 /* A machine type has no final zero, and may hold anything. */
 static void machine_types_are_only_bytes(void **state)
 {
-    (void)state;
     static const char text[] = "Netatalk4.5.1";
     for (size_t size = 0; size < sizeof text; size++) {
         uint8_t *block = exact_copy(text, size);
@@ -85,7 +82,6 @@ static void machine_types_are_only_bytes(void **state)
 
 static void versions(void **state)
 {
-    (void)state;
     static const struct {
         const char *string;
         enum afp_version version; /* 0: none */
@@ -120,7 +116,6 @@ static void versions(void **state)
 
 static void commands_and_results(void **state)
 {
-    (void)state;
     assert_string_equal(afp_command_name(61), "FPWriteExt");
     assert_string_equal(afp_command_name(255), "unknown AFP command");
     assert_null(afp_command_entry(0));

@@ -32,7 +32,6 @@ static void check_p(double p, double wanted, double tolerance, const char *what,
 /* Of the 2^n ways to give signs, those whose sum of positive ranks is at least as far out. */
 static void signed_ranks_by_hand(void **state)
 {
-    (void)state;
     static const struct {
         double differences[8];
         size_t count;
@@ -74,7 +73,6 @@ static size_t pattern(double *values, size_t count, size_t negative, size_t grou
  * normal approximation, which has to be near. */
 static void signed_ranks_of_many(void **state)
 {
-    (void)state;
     static const struct {
         size_t count, negative, group;
         double p, tolerance;
@@ -104,7 +102,6 @@ static void signed_ranks_of_many(void **state)
 
 static void mann_whitney_by_hand(void **state)
 {
-    (void)state;
     static const struct {
         double a[5];
         size_t a_count;
@@ -137,7 +134,6 @@ static void mann_whitney_by_hand(void **state)
 /* 0, 1, 2 … against the same, later by a shift; groups of three equal ones. */
 static void mann_whitney_of_many(void **state)
 {
-    (void)state;
     static const struct {
         size_t count, group;
         double shift, p, tolerance;
@@ -199,7 +195,6 @@ static void check_same(const struct comparison *a, const struct comparison *b, d
 /* The median of the ratios, and the ratio of the medians. */
 static void ratios_by_hand(void **state)
 {
-    (void)state;
     static const double a[] = {100, 200, 400};
     static const double b[] = {110, 100, 480};
     struct comparison comparison = paired(a, b, 3, 1);
@@ -225,7 +220,6 @@ static void ratios_by_hand(void **state)
  * can be shown. */
 static void smallest_effect_by_hand(void **state)
 {
-    (void)state;
     static const double a[] = {1, 1};
     const double b[] = {exp(0.1), exp(-0.1)};
     struct comparison comparison = paired(a, b, 2, 1);
@@ -236,7 +230,6 @@ static void smallest_effect_by_hand(void **state)
 
 static void seeds_and_intervals(void **state)
 {
-    (void)state;
     struct comparison one = paired(before, after, RUNS, 1);
     struct comparison again = paired(before, after, RUNS, 1);
     check_same(&one, &again, 0);
@@ -255,7 +248,6 @@ static void seeds_and_intervals(void **state)
 
 static void neither_order_nor_unit_matters(void **state)
 {
-    (void)state;
     struct stats_random random = {5};
     struct comparison pairs = paired(before, after, RUNS, 1);
     struct comparison sets = unpaired(before, RUNS, after, RUNS, 1);
@@ -291,7 +283,6 @@ static void neither_order_nor_unit_matters(void **state)
 /* The other way round the ratio is turned over, and no more or less sure. */
 static void swapping_turns_the_ratio_over(void **state)
 {
-    (void)state;
     struct comparison there = paired(before, after, RUNS, 1);
     struct comparison back = paired(after, before, RUNS, 1);
     assert_true(fabs(there.ratio * back.ratio - 1) < 1e-12);
@@ -305,7 +296,6 @@ static void swapping_turns_the_ratio_over(void **state)
 
 static void durations_of_zero_are_refused(void **state)
 {
-    (void)state;
     static const double fine[] = {1, 2, 3};
     static const double broken[][3] = {{0, 2, 3}, {1, 2, 0}, {1, -2, 3}, {1, 2, NAN}};
     struct comparison comparison;
@@ -333,7 +323,6 @@ static void durations_of_zero_are_refused(void **state)
 /* The least p times n, the next times n - 1, …; never falling, never above 1. */
 static void holm_by_hand(void **state)
 {
-    (void)state;
     static const struct {
         size_t count;
         double p[5];
@@ -367,7 +356,6 @@ static void holm_by_hand(void **state)
 
 static void all_of_the_rules_must_hold(void **state)
 {
-    (void)state;
     static const struct {
         double ratio, low, high, p, floor;
         enum compare_verdict verdict;
@@ -404,7 +392,6 @@ static void all_of_the_rules_must_hold(void **state)
 /* The same p is enough alone and not enough among many. */
 static void many_cases_ask_for_more(void **state)
 {
-    (void)state;
     for (size_t count = 1; count <= 51; count += 50) {
         struct comparison comparisons[51] = {0};
         struct error error;
@@ -423,7 +410,6 @@ static void many_cases_ask_for_more(void **state)
 /* From times to verdict: ten slower pairs, and the same runs against themselves. */
 static void from_times_to_verdict(void **state)
 {
-    (void)state;
     struct comparison comparisons[] = {
         paired(before, after, RUNS, 1),          paired(after, before, RUNS, 1),
         paired(before, before, RUNS, 1),         unpaired(before, RUNS, after, RUNS, 1),

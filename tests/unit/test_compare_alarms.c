@@ -110,7 +110,6 @@ static const struct {
 
 static void false_alarms_are_rare(void **state)
 {
-    (void)state;
     unsigned all = 0;
     for (size_t m = 0; m < COUNT(machines); m++) {
         struct machine machine = {{100 + m}, machines[m].spread, machines[m].drift};
@@ -135,7 +134,6 @@ static void false_alarms_are_rare(void **state)
 /* 10 % at a spread of 5 %, with and without drift: in every case, or in only one. */
 static void true_differences_are_found(void **state)
 {
-    (void)state;
     static const size_t counts[] = {CASES, 1};
     for (size_t row = 0; row < 4; row++) {
         struct machine machine = {{200 + row}, 0.05, row < 2 ? 0 : 0.3};

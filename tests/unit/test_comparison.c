@@ -115,7 +115,6 @@ static void release_pair(struct comparison_report *report, struct stored_result 
 
 static void rows_are_sorted_and_judged(void **state)
 {
-    (void)state;
     static const struct {
         const char *name, *outcome;
         double ratio;
@@ -162,7 +161,6 @@ static void rows_are_sorted_and_judged(void **state)
 
 static void no_ratio_without_time(void **state)
 {
-    (void)state;
     struct stored_result before = made();
     struct stored_result after = made();
     struct comparison_report report;
@@ -183,7 +181,6 @@ static void no_ratio_without_time(void **state)
 
 static void too_few_runs(void **state)
 {
-    (void)state;
     static const struct {
         size_t before, after, cases;
         bool too_few;
@@ -213,7 +210,6 @@ static void too_few_runs(void **state)
 
 static void nothing_in_common(void **state)
 {
-    (void)state;
     struct stored_result before = made();
     struct stored_result after = made();
     struct comparison_report report;
@@ -233,7 +229,6 @@ static void nothing_in_common(void **state)
 /* CSV knows sizes to a thousandth of a MiB. */
 static void sizes_that_are_not_exact(void **state)
 {
-    (void)state;
     struct stored_result before = made();
     struct stored_result after = made();
     struct comparison_report report;
@@ -257,7 +252,6 @@ static void sizes_that_are_not_exact(void **state)
 
 static void names_of_sizes(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t size_bytes;
         const char *text;
@@ -275,7 +269,6 @@ static void names_of_sizes(void **state)
 
 static void conditions_that_differ(void **state)
 {
-    (void)state;
     struct stored_result before;
     struct stored_result after;
     struct comparison_report report;
@@ -313,7 +306,6 @@ static void conditions_that_differ(void **state)
 
 static void every_condition_counts(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < STORED_CONDITIONS + STORED_CASE_CONDITIONS; i++) {
         struct stored_result before;
         struct stored_result after;
@@ -337,7 +329,6 @@ static void every_condition_counts(void **state)
 
 static void values_of_cases_are_named(void **state)
 {
-    (void)state;
     static const struct {
         enum stored_case_condition condition;
         uint64_t values[2];
@@ -371,7 +362,6 @@ static void values_of_cases_are_named(void **state)
 /* The path does not have to agree; the file system does. */
 static void directories(void **state)
 {
-    (void)state;
     struct stored_result before;
     struct stored_result after;
     struct comparison_report report;
@@ -391,7 +381,6 @@ static void directories(void **state)
 /* A server and a directory differ in the target, not in what only one of them has. */
 static void server_against_directory(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         struct stored_result before;
         struct stored_result after;
@@ -412,7 +401,6 @@ static void server_against_directory(void **state)
 
 static void gates_are_parsed(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t count; /* 0: an error */
@@ -463,7 +451,6 @@ static void gates_are_parsed(void **state)
 
 static void too_many_gates(void **state)
 {
-    (void)state;
     char text[200] = "slower";
     for (int i = 0; i < GATE_LIMIT; i++) {
         strcat(text, ",slower");
@@ -476,7 +463,6 @@ static void too_many_gates(void **state)
 
 static void gates_fail_only_on_what_was_shown(void **state)
 {
-    (void)state;
     static const struct {
         const char *gates;
         size_t failed;
@@ -513,7 +499,6 @@ static void gates_fail_only_on_what_was_shown(void **state)
 
 static void texts_are_escaped(void **state)
 {
-    (void)state;
     static const struct {
         enum escape escape;
         const char *text, *written;
@@ -584,7 +569,6 @@ static void expect_all(const char *text, const char *const *wanted, size_t count
 
 static void as_text(void **state)
 {
-    (void)state;
     static const char *const wanted[] = {
         "A  a.json (made up)\nB  b.json (made up; incomplete: <disk full>)\n",
         "Conditions that differ:\n  AFP version: AFP3.4 in A, AFP3.3 in B\n",
@@ -606,7 +590,6 @@ static void as_text(void **state)
 
 static void as_markdown(void **state)
 {
-    (void)state;
     static const char *const wanted[] = {
         "| Read | 63397.72 (64 MiB) | 126795.44 (64 MiB) | +100.0 % |\n",
         "| Write | 990.59 (1 MiB) | 989.60 (1 MiB) | -0.1 % |\n",
@@ -631,7 +614,6 @@ static void as_markdown(void **state)
 
 static void as_junit(void **state)
 {
-    (void)state;
     static const char *const wanted[] = {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n",
         "tests=\"6\" failures=\"1\" errors=\"0\" skipped=\"3\">",
@@ -652,7 +634,6 @@ static void as_junit(void **state)
 /* Each form names both, and what only one of them has. */
 static void with_a_directory(void **state)
 {
-    (void)state;
     static const struct {
         const char *format, *wanted[6];
     } rows[] = {
@@ -690,7 +671,6 @@ static void with_a_directory(void **state)
 /* CSV has no conditions at all. */
 static void without_conditions(void **state)
 {
-    (void)state;
     static const char *const formats[] = {"text", "markdown", "junit"};
     for (size_t i = 0; i < 2 * COUNT(formats); i++) {
         struct stored_result results[2];
@@ -712,7 +692,6 @@ static void without_conditions(void **state)
 
 static void full_disk(void **state)
 {
-    (void)state;
     struct stored_result before;
     struct stored_result after;
     struct comparison_report report;
@@ -729,7 +708,6 @@ static void full_disk(void **state)
 
 static void formats_by_name(void **state)
 {
-    (void)state;
     assert_non_null(comparison_format_by_name("junit"));
     assert_null(comparison_format_by_name("html"));
     assert_null(comparison_format_by_name(""));
@@ -742,7 +720,6 @@ static void formats_by_name(void **state)
 
 static void out_of_memory(void **state)
 {
-    (void)state;
     bool ok = false;
     for (unsigned number = 1; !ok; number++) {
         struct stored_result before;

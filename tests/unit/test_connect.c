@@ -96,7 +96,6 @@ static void close_place(struct place *place)
 
 static int setup(void **state)
 {
-    (void)state;
     struct error error;
     lookups = 0;
     list_count = 2;
@@ -109,7 +108,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < PLACES; i++) {
         close_place(&places[i]);
     }
@@ -140,7 +138,6 @@ static bool connect_to_server(uint64_t timeout_ns, struct connect_choice *choice
 
 static void test_swallowing_address_costs_no_timeout(void **state)
 {
-    (void)state;
     struct error error;
     struct connect_choice choice = {.size = 0};
     uint16_t port;
@@ -156,7 +153,6 @@ static void test_swallowing_address_costs_no_timeout(void **state)
 
 static void test_first_address_that_answers_is_taken(void **state)
 {
-    (void)state;
     struct error error;
     uint16_t port;
     assert_true(connect_to_server(60 * NS_PER_S, NULL, &port, &error));
@@ -167,7 +163,6 @@ static void test_first_address_that_answers_is_taken(void **state)
 
 static void test_refusal_tries_the_next_at_once(void **state)
 {
-    (void)state;
     struct error error;
     uint16_t port;
     list_count = 3;
@@ -179,7 +174,6 @@ static void test_refusal_tries_the_next_at_once(void **state)
 
 static void test_all_refuse(void **state)
 {
-    (void)state;
     struct error error;
     struct connect_choice choice = {.size = 0};
     uint16_t port;
@@ -192,7 +186,6 @@ static void test_all_refuse(void **state)
 
 static void test_all_swallow(void **state)
 {
-    (void)state;
     struct error error;
     uint16_t port;
     fill_place(&places[0]);
@@ -203,7 +196,6 @@ static void test_all_swallow(void **state)
 
 static void test_interrupt_ends_all(void **state)
 {
-    (void)state;
     struct error error;
     uint16_t port;
     fill_place(&places[0]);

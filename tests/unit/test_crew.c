@@ -74,8 +74,6 @@ static bool meet(void *context, struct error *error)
 
 static bool do_nothing(void *worker, struct error *error)
 {
-    (void)worker;
-    (void)error;
     return true;
 }
 
@@ -108,7 +106,6 @@ static const size_t counts[] = {1, 2, 3, MOST};
 
 static void all_are_released_together(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(counts); i++) {
         struct worker workers[MOST];
         struct crew *crew = NULL;
@@ -135,7 +132,6 @@ static void all_are_released_together(void **state)
 /* Only some fail: the error is the first one's, the others end their step, and the next goes on. */
 static void the_first_error_wins(void **state)
 {
-    (void)state;
     static const struct {
         unsigned failing[2]; /* MOST: none */
         unsigned first;
@@ -167,7 +163,6 @@ static void the_first_error_wins(void **state)
 
 static void one_alone_may_fail_too(void **state)
 {
-    (void)state;
     struct worker worker = {.number = 7, .fail_step = 1};
     struct crew *crew = NULL;
     struct error error;
@@ -180,7 +175,6 @@ static void one_alone_may_fail_too(void **state)
 
 static void a_crew_may_do_nothing(void **state)
 {
-    (void)state;
     crew_end(NULL);
     for (size_t i = 0; i < COUNT(counts); i++) {
         struct worker workers[MOST];
@@ -195,7 +189,6 @@ static void a_crew_may_do_nothing(void **state)
 /* All threads or none: those that exist go home, and nothing is left (the sanitizer tells). */
 static void a_thread_that_cannot_be_had(void **state)
 {
-    (void)state;
     for (unsigned k = 1; k <= 5; k++) {
         struct worker workers[5];
         struct crew *crew = NULL;
@@ -238,7 +231,6 @@ static bool look_after(void *context, struct error *error)
 static bool let_wait(void *context, struct error *error)
 {
     struct patient *patient = context;
-    (void)error;
     patient->ran = true;
     if (patient->number == 0) {
         for (unsigned i = 0; i < 2000 && (patient[1].cared < 3 || patient[2].cared < 3); i++) {
@@ -271,7 +263,6 @@ static struct crew *ward_open(struct patient *patients, size_t count)
 
 static void a_worker_that_waits_is_looked_after(void **state)
 {
-    (void)state;
     struct patient patients[3];
     struct error error;
     struct crew *crew = ward_open(patients, 3);
@@ -287,7 +278,6 @@ static void a_worker_that_waits_is_looked_after(void **state)
 
 static void a_worker_that_dies_waiting_fails_in_its_next_step(void **state)
 {
-    (void)state;
     struct patient patients[3];
     struct error error;
     struct crew *crew = ward_open(patients, 3);
@@ -304,7 +294,6 @@ static void a_worker_that_dies_waiting_fails_in_its_next_step(void **state)
 /* What is outstanding after a failure is the clean-up's. */
 static void no_care_after_a_failure(void **state)
 {
-    (void)state;
     struct patient patients[2];
     struct error error;
     struct crew *crew = ward_open(patients, 2);

@@ -30,13 +30,11 @@ static void watched_free(void *block)
 
 static int never_secure(const void *block)
 {
-    (void)block;
     return 0;
 }
 
 static int watch(void **state)
 {
-    (void)state;
     gcry_set_allocation_handler(malloc, malloc, never_secure, realloc, watched_free);
     return 0;
 }
@@ -60,7 +58,6 @@ static void expect_wiped(void)
 
 static void libgcrypt_wipes_what_it_was_given(void **state)
 {
-    (void)state;
     uint8_t secret[32];
     uint8_t result[CRYPTO_NUMBER_LIMIT];
     uint8_t modulus[128];
@@ -94,7 +91,6 @@ static void libgcrypt_wipes_what_it_was_given(void **state)
 
 static void des(void **state)
 {
-    (void)state;
     static const struct {
         const char *key, *in, *out;
     } rows[] = {
@@ -121,7 +117,6 @@ static void des(void **state)
 
 static void cast5(void **state)
 {
-    (void)state;
     uint8_t key[CAST5_KEY_SIZE];
     uint8_t bytes[32];
     uint8_t wanted[32];
@@ -148,7 +143,6 @@ static void cast5(void **state)
 
 static void hashes(void **state)
 {
-    (void)state;
     uint8_t digest[SHA1_SIZE];
     uint8_t wanted[SHA1_SIZE];
     const struct span pieces[9] = {span_from_string("a"), span_from_string(""),
@@ -182,7 +176,6 @@ static struct span number(struct number *number, const char *text)
 
 static void small_numbers(void **state)
 {
-    (void)state;
     static const struct {
         const char *a, *b, *c, *modulus, *power, *multiply_add, *subtract;
     } rows[] = {
@@ -215,7 +208,6 @@ static void small_numbers(void **state)
 
 static void refused_numbers(void **state)
 {
-    (void)state;
     static const char *const moduli[] = {"", "00", "01", "0001", "04", "fffe"};
     struct number modulus;
     struct span one = span_from_string("\1");
@@ -239,7 +231,6 @@ static void refused_numbers(void **state)
 
 static void comparing(void **state)
 {
-    (void)state;
     static const struct {
         const char *a, *b;
         int order;
@@ -267,7 +258,6 @@ static void comparing(void **state)
 
 static void random_bytes(void **state)
 {
-    (void)state;
     static const uint8_t zeros[32];
     uint8_t first[32] = {0};
     uint8_t second[32] = {0};
@@ -304,7 +294,6 @@ static void expect_number(const uint8_t *bytes, const char *text, const char *wh
 
 static void srp_numbers(void **state)
 {
-    (void)state;
     struct number n, a, b, salt;
     static const uint8_t two = 2;
     static const struct span g = {&two, 1};

@@ -42,7 +42,6 @@ static struct test_case test_of(const char *name, uint64_t size_bytes, uint32_t 
 /* One run needs no summary. */
 static void one_run(void **state)
 {
-    (void)state;
     static const uint64_t durations[] = {500 * MS};
     struct test_case test = test_of("Write", 1 << 20, 1);
     struct result result = {0};
@@ -54,7 +53,6 @@ static void one_run(void **state)
  * not truncated), the deviation sqrt(22.33) = 4.73. _min is the least time, so the highest rate. */
 static void three_runs(void **state)
 {
-    (void)state;
     static const uint64_t durations[] = {MS, MS, 61 * NS_PER_US, 63 * NS_PER_US, 70 * NS_PER_US};
     struct test_case test = test_of("Read", 4096, 3);
     struct result result = {0};
@@ -73,7 +71,6 @@ static void three_runs(void **state)
 /* Rounded to nearest; the rate comes from the nanoseconds. */
 static void rounding(void **state)
 {
-    (void)state;
     static const uint64_t durations[] = {1499, 1500};
     struct test_case test = test_of("Copy", 1000000, 2);
     struct result result = {0};
@@ -89,7 +86,6 @@ static void rounding(void **state)
 
 static void runs_without_duration(void **state)
 {
-    (void)state;
     static const uint64_t durations[] = {0, 0};
     struct test_case test = test_of("Read", 1, 2);
     struct result result = {.sweep = true};
@@ -111,7 +107,6 @@ static void runs_without_duration(void **state)
 /* The size and the rate are of all sessions' files together. */
 static void several_sessions(void **state)
 {
-    (void)state;
     static const uint64_t durations[] = {500 * MS, 500 * MS};
     struct test_case test = test_of("Write", 1 << 20, 2);
     struct result result = {.sweep = true};
@@ -136,7 +131,6 @@ static void several_sessions(void **state)
  * a measured run has no block. */
 static void a_sweep(void **state)
 {
-    (void)state;
     static const uint64_t one[] = {500 * MS};
     static const uint64_t three[] = {58004 * NS_PER_US, 59527 * NS_PER_US, 61033 * NS_PER_US};
     struct test_case write_small = test_of("Write", 1 << 20, 1);
@@ -186,7 +180,6 @@ static void a_sweep(void **state)
 /* Only what a sweep is asked for; and not even a header before a test begins. */
 static void no_summary_without_a_sweep(void **state)
 {
-    (void)state;
     static const uint64_t one[] = {500 * MS};
     struct test_case test = test_of("Read", 4096, 1);
     struct result result = {0};
@@ -199,7 +192,6 @@ static void no_summary_without_a_sweep(void **state)
 
 static void a_full_disk_is_reported(void **state)
 {
-    (void)state;
     static const uint64_t two[] = {MS, MS};
     struct test_case test = test_of("Read", 4096, 2);
     struct result result = {.sweep = true};

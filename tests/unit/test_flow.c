@@ -113,7 +113,6 @@ static void check_result(const struct fixture *fixture, const struct flow_plan *
 
 static void moves_every_byte_once(void **state)
 {
-    (void)state;
     for (size_t s = 0; s < COUNT(sizes); s++) {
         for (uint32_t i = 0; i < COUNT(depths) * 2 * 3 * FAKE_ORDERS; i++) {
             uint32_t depth = depths[i % COUNT(depths)];
@@ -138,7 +137,6 @@ static void moves_every_byte_once(void **state)
 /* A flow that was prepared once runs as often as it is asked to. */
 static void runs_again(void **state)
 {
-    (void)state;
     struct fixture fixture;
     fixture_open(&fixture, 10 * CHUNK + 1);
     struct flow_plan plan = plan_of(&fixture, FLOW_COPY, FLOW_WINDOW, 3, 10 * CHUNK + 1);
@@ -157,7 +155,6 @@ static void runs_again(void **state)
 /* In a batch of a copy no write leaves before all reads came, and the next reads wait likewise. */
 static void copy_batches_read_then_write(void **state)
 {
-    (void)state;
     struct fixture fixture;
     fixture_open(&fixture, 10 * CHUNK + 1);
     fixture.fake->order = FAKE_LIFO;
@@ -173,7 +170,6 @@ static void copy_batches_read_then_write(void **state)
 
 static void any_failing_call_ends_it(void **state)
 {
-    (void)state;
     for (uint32_t i = 0; i < 6; i++) {
         enum flow_direction direction = (enum flow_direction)(i % 3);
         enum flow_policy policy = (enum flow_policy)(i / 3);
@@ -199,7 +195,6 @@ static void any_failing_call_ends_it(void **state)
 
 static void verify_finds_a_wrong_byte(void **state)
 {
-    (void)state;
     static const uint64_t wrong[] = {0, CHUNK - 1, CHUNK, 5 * CHUNK + 7, 10 * CHUNK};
     for (size_t i = 0; i < COUNT(wrong); i++) {
         struct fixture fixture;
@@ -220,7 +215,6 @@ static void verify_finds_a_wrong_byte(void **state)
 /* The second pass must not find what the first one left in its buffer. */
 static void verify_finds_a_read_that_brought_nothing(void **state)
 {
-    (void)state;
     struct fixture fixture;
     fixture_open(&fixture, CHUNK);
     struct flow_plan plan = plan_of(&fixture, FLOW_READ, FLOW_WINDOW, 1, CHUNK);
@@ -235,7 +229,6 @@ static void verify_finds_a_read_that_brought_nothing(void **state)
 
 static void verify_knows_sparse_files(void **state)
 {
-    (void)state;
     struct fixture fixture;
     fixture_open(&fixture, 3 * CHUNK);
     memset(fixture.source->bytes, 0, 3 * CHUNK);
@@ -252,7 +245,6 @@ static void verify_knows_sparse_files(void **state)
 
 static void only_discard_reads_without_a_buffer(void **state)
 {
-    (void)state;
     static const struct {
         enum flow_sink sink;
         bool discarded;
@@ -271,7 +263,6 @@ static void only_discard_reads_without_a_buffer(void **state)
 
 static void memory_has_a_limit(void **state)
 {
-    (void)state;
     const uint32_t mib = 1U << 20;
     static const struct {
         enum flow_direction direction;

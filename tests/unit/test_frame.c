@@ -5,7 +5,6 @@
 
 static void headers(void **state)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         struct dsi_header header;
@@ -36,7 +35,6 @@ static void headers(void **state)
 
 static void the_reserved_field_is_ignored(void **state)
 {
-    (void)state;
     uint8_t bytes[DSI_HEADER_SIZE] = {1, 2, 0, 3, 0, 0, 0, 4, 0, 0, 0, 5, 0xff, 0xff, 0xff, 0xff};
     struct dsi_header header = dsi_header_decode(bytes);
     assert_int_equal(header.length, 5);
@@ -46,7 +44,6 @@ static void the_reserved_field_is_ignored(void **state)
 
 static void results(void **state)
 {
-    (void)state;
     static const struct {
         uint32_t raw;
         int32_t result;
@@ -79,7 +76,6 @@ static void results(void **state)
 
 static void command_names(void **state)
 {
-    (void)state;
     assert_string_equal(dsi_command_name(DSI_COMMAND), "DSICommand");
     assert_string_equal(dsi_command_name(DSI_ATTENTION), "DSIAttention");
     static const uint8_t unknown[] = {0, 7, 9, 255};
@@ -92,7 +88,6 @@ static void command_names(void **state)
 
 static void options_are_written_in_order(void **state)
 {
-    (void)state;
     static const struct {
         struct dsi_options options;
         const char *bytes;
@@ -121,7 +116,6 @@ static void options_are_written_in_order(void **state)
 
 static void options_are_read(void **state)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         bool ok;

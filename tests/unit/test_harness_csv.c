@@ -77,7 +77,6 @@ static char *merged(const char *const *fragments, size_t count)
 
 static void merges_to_a_single_sweep(void **state)
 {
-    (void)state;
     for (uint32_t iterations = 1; iterations <= 3; iterations++) {
         char *fragments[SIZES];
         char *single = sweep(0, SIZES, iterations);
@@ -96,7 +95,6 @@ static void merges_to_a_single_sweep(void **state)
 
 static void sizes_that_did_not_finish_are_left_out(void **state)
 {
-    (void)state;
     char *first = sweep(0, 1, 2);
     char *second = sweep(1, 2, 2);
     char *single = sweep(0, 2, 2);
@@ -115,7 +113,6 @@ static void sizes_that_did_not_finish_are_left_out(void **state)
 /* Netatalk's tool prints the same layout; by hand. */
 static void merges_by_hand(void **state)
 {
-    (void)state;
 #define BLOCK(name, row) "\n" CSV_SUMMARY_TITLE name "\n" CSV_SUMMARY_HEADER "\n" row
 #define TCP(value)       "\n" CSV_TCP_TITLE "\n" CSV_TCP_HEADER "\ntcp_mss_bytes," value "\n"
     static const char *const fragments[] = {
@@ -133,7 +130,6 @@ static void merges_by_hand(void **state)
 
 static void refuses_other_text(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } rows[] = {

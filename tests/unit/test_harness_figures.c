@@ -43,7 +43,6 @@ static struct link_config link_of(uint64_t rate, uint64_t delay_ns, uint64_t jit
 
 static void lower_bounds(void **state)
 {
-    (void)state;
     /* 1000 packets of 1514 bytes are 1,538,000 bytes on the line: 12,304 µs at 1 Gbit/s. */
     static const struct {
         uint64_t requests, trips, tx_packets, tx_bytes, rx_packets, rx_bytes;
@@ -77,7 +76,6 @@ static void lower_bounds(void **state)
 /* What was sent again need not have been waited for: 1000 packets less 10 of 1538 bytes. */
 static void sent_again_is_not_needed(void **state)
 {
-    (void)state;
     struct link_config link = link_of(GBIT, 2000000, 0);
     struct harness_run run = run_of(10, 10, 1000, 1514000, 2, 200);
     run.traffic.ways[LINK_TO_SERVER].kinds[PACKET_RETRANSMIT] = 10;
@@ -90,7 +88,6 @@ static void sent_again_is_not_needed(void **state)
 
 static void figures_of_a_read(void **state)
 {
-    (void)state;
     struct harness_result result;
     struct harness_figures figures;
     made_harness(&result);
@@ -120,7 +117,6 @@ static void figures_of_a_read(void **state)
 
 static void figures_of_a_write(void **state)
 {
-    (void)state;
     struct harness_result result;
     struct harness_figures figures;
     made_harness(&result);
@@ -138,7 +134,6 @@ static void figures_of_a_write(void **state)
 /* A back end without a shape counts packets, not kinds: that is not none of each. */
 static void kinds_may_be_unknown(void **state)
 {
-    (void)state;
     struct harness_result result;
     struct harness_figures figures;
     made_harness(&result);
@@ -153,7 +148,6 @@ static void kinds_may_be_unknown(void **state)
 
 static void a_copy_goes_both_ways(void **state)
 {
-    (void)state;
     struct harness_result result;
     struct harness_figures figures;
     made_harness(&result);
@@ -172,7 +166,6 @@ static void a_copy_goes_both_ways(void **state)
 
 static void totals_and_labels(void **state)
 {
-    (void)state;
     struct harness_result result;
     struct harness_traffic totals;
     char label[HARNESS_LABEL_LENGTH];
@@ -208,7 +201,6 @@ static size_t faults(struct harness_result *result, const char *text)
 
 static void what_can_be_is_no_fault(void **state)
 {
-    (void)state;
     struct harness_result result;
     made_harness(&result);
     assert_int_equal(faults(&result, ""), 0);
@@ -220,7 +212,6 @@ static void what_can_be_is_no_fault(void **state)
 
 static void faster_than_the_link(void **state)
 {
-    (void)state;
     struct harness_result result;
     made_harness(&result);
     struct harness_run *run = &result.sizes[0].cases[0].runs[0]; /* the warm-up counts too */
@@ -232,7 +223,6 @@ static void faster_than_the_link(void **state)
 /* Whatever the counters say: the payload alone needs longer. */
 static void more_than_the_link_carries(void **state)
 {
-    (void)state;
     struct harness_result result;
     made_harness(&result);
     struct harness_run *run = &result.sizes[0].cases[1].runs[0];
@@ -244,7 +234,6 @@ static void more_than_the_link_carries(void **state)
 
 static void drops(void **state)
 {
-    (void)state;
     struct harness_result result;
     made_harness(&result);
     result.sizes[0].whole.dropped[LINK_TO_CLIENT] = 3;
@@ -255,7 +244,6 @@ static void drops(void **state)
 
 static void no_shape_no_fault(void **state)
 {
-    (void)state;
     struct harness_result result;
     made_harness(&result);
     result.shaped = false;
@@ -271,7 +259,6 @@ static void no_shape_no_fault(void **state)
 
 static void many_faults_are_counted(void **state)
 {
-    (void)state;
     struct harness_result result = {.size_count = 0};
     struct error error;
     for (int i = 0; i < HARNESS_FAULT_LIMIT + 5; i++) {
@@ -304,7 +291,6 @@ static struct connection connection(uint16_t port, uint64_t sent, uint64_t busy_
 
 static void differences(void **state)
 {
-    (void)state;
     struct harness_snapshot *before = calloc(1, sizeof *before);
     struct harness_snapshot *after = calloc(1, sizeof *after);
     struct harness_traffic traffic;

@@ -33,7 +33,6 @@ static void must_parse(const char *line)
 
 static int clean_environment(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < harness_key_count; i++) {
         unsetenv(harness_keys[i].name);
     }
@@ -42,7 +41,6 @@ static int clean_environment(void **state)
 
 static int release(void **state)
 {
-    (void)state;
     parse("--help=x"); /* lets the last line go */
     harness_settings_release(&settings);
     return clean_environment(state);
@@ -52,7 +50,6 @@ static int release(void **state)
 
 static void defaults(void **state)
 {
-    (void)state;
     must_parse("");
     assert_string_equal(settings.axes[AXIS_RATE].items[0].text, "10gbit");
     assert_int_equal(settings.axes[AXIS_RATE].items[0].number, UINT64_C(10000000000));
@@ -82,7 +79,6 @@ static void defaults(void **state)
 
 static void every_way_to_give_a_key(void **state)
 {
-    (void)state;
     static const char *const lines[] = {"RATE=1gbit", "--rate 1gbit", "--rate=1gbit",
                                         "RATE=5gbit RATE=1gbit", "--rate 5gbit --rate 1gbit"};
     for (size_t i = 0; i < COUNT(lines); i++) {
@@ -109,7 +105,6 @@ static void every_way_to_give_a_key(void **state)
 
 static void values(void **state)
 {
-    (void)state;
     must_parse("RATE=100mbit,1gbit DELAY=500us,1ms,20ms MTU=9000 QUANTUM=1M,1049764 REQUESTS=4 "
                "JITTER=100us LOSS=0.1% ITER=3 WARMUP=0 SWEEP=4k,1M OPS=write,Read SERVER=refserver "
                "LINK=emulator CC=cubic OUTDIR=out STRICT=1 EXTRA_FLAGS=\"-y --sink 'copy'\"");
@@ -135,7 +130,6 @@ static void values(void **state)
 
 static void without_a_shape(void **state)
 {
-    (void)state;
     must_parse("LINK=none");
     assert_false(settings.shaped);
     assert_string_equal(settings.axes[AXIS_RATE].items[0].text, "unshaped");
@@ -146,7 +140,6 @@ static void without_a_shape(void **state)
 
 static void refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *line, *message;
     } rows[] = {
@@ -210,7 +203,6 @@ static void refused(void **state)
 
 static void combinations_and_names(void **state)
 {
-    (void)state;
     static const struct {
         const char *line;
         const char *names[9];
@@ -244,7 +236,6 @@ static void combinations_and_names(void **state)
 
 static void too_many_combinations(void **state)
 {
-    (void)state;
     char line[600] = "RATE=1gbit";
     for (unsigned i = 2; i <= 32; i++) {
         snprintf(line + strlen(line), sizeof line - strlen(line), ",%ugbit", i);
@@ -267,7 +258,6 @@ static void too_many_combinations(void **state)
 
 static void the_shape_of_a_run(void **state)
 {
-    (void)state;
     struct harness_plan plan;
     must_parse("RATE=1gbit DELAY=1ms,2ms MTU=9000 LOSS=1% JITTER=1ms QUANTUM=2M REQUESTS=4");
     assert_true(harness_plan_make(&plan, &settings, &error));
@@ -315,7 +305,6 @@ static void check_command(const char *line, uint64_t size_bytes, const struct ha
 
 static void commands(void **state)
 {
-    (void)state;
     check_command("", 4096, &here,
                   "[tool] [-c] [-7] [-z] [0.00390625] [-f] [Read,Write,Copy] [-n] [5] [-W] [1] "
                   "[-r] [1] [-h] [10.99.0.1] [-p] [548] [-s] [bench] [-u] [] [--mark-fd] [3] [-j] "
@@ -333,7 +322,6 @@ static void commands(void **state)
 
 static void estimates(void **state)
 {
-    (void)state;
     struct harness_plan plan;
     must_parse("RATE=100mbit DELAY=500ms SWEEP=1M OPS=Write ITER=2 WARMUP=0");
     assert_true(harness_plan_make(&plan, &settings, &error));
@@ -360,7 +348,6 @@ static void estimates(void **state)
 
 static void the_plan_in_print(void **state)
 {
-    (void)state;
     struct harness_plan plan;
     char *text = NULL;
     size_t size;

@@ -26,7 +26,6 @@ static struct interrupt interrupt;
 
 static int make_directory(void **state)
 {
-    (void)state;
     struct error error;
     scratch_make(directory);
     check(interrupt_open(&interrupt, &error), "%s", error.message);
@@ -35,7 +34,6 @@ static int make_directory(void **state)
 
 static int remove_directory(void **state)
 {
-    (void)state;
     interrupt_close(&interrupt);
     scratch_remove(directory);
     return 0;
@@ -65,7 +63,6 @@ static void check_lines(const char *const *lines, size_t count)
 
 static void script_of_a_result(void **state)
 {
-    (void)state;
     struct harness_result result;
     struct error error;
     make_result(&result);
@@ -85,7 +82,6 @@ static void script_of_a_result(void **state)
 /* With a document the runs are as exact as it has them: a second and a quarter. */
 static void a_document_goes_before_the_csv(void **state)
 {
-    (void)state;
     struct harness_result result;
     struct error error;
     struct result measured = {
@@ -121,7 +117,6 @@ static void a_document_goes_before_the_csv(void **state)
 /* What a slow machine, a fault and unusual settings say. */
 static void conditions_of_a_result(void **state)
 {
-    (void)state;
     struct harness_result result;
     struct error error;
     make_result(&result);
@@ -149,7 +144,6 @@ static void conditions_of_a_result(void **state)
 
 static void a_link_without_a_shape(void **state)
 {
-    (void)state;
     struct harness_result result;
     struct error error;
     make_result(&result);
@@ -167,7 +161,6 @@ static void a_link_without_a_shape(void **state)
 /* No size that ended, no rows in the CSV, no CSV, no result. */
 static void nothing_to_draw(void **state)
 {
-    (void)state;
     struct harness_result result;
     struct error error;
     make_result(&result);
@@ -205,7 +198,6 @@ static void make_program(char *path, const char *text)
 
 static void a_picture_is_drawn(void **state)
 {
-    (void)state;
     char program[SCRATCH_SIZE + 20];
     struct harness_result result;
     struct error error;
@@ -237,7 +229,6 @@ static const struct {
 
 static void gnuplot_fails(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(failures); i++) {
         char program[SCRATCH_SIZE + 20];
         struct harness_result result;
@@ -262,7 +253,6 @@ static void gnuplot_fails(void **state)
 /* The signal that this program waits for comes from the one that draws, which would not end. */
 static void interrupted(void **state)
 {
-    (void)state;
     char program[SCRATCH_SIZE + 20];
     struct error error;
     make_program(program, "touch \"$4\"; kill -TERM $PPID; sleep 50");
@@ -281,7 +271,6 @@ static void interrupted(void **state)
 
 static void no_gnuplot(void **state)
 {
-    (void)state;
     char gnuplot[PROGRAM_PATH_LENGTH];
     struct error error;
     char *path = strdup(getenv("PATH"));

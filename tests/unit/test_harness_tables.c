@@ -22,7 +22,6 @@
 
 static void banner(void **state)
 {
-    (void)state;
     struct harness_result result;
     struct made_output output;
     made_harness(&result);
@@ -51,7 +50,6 @@ static void banner(void **state)
 /* Widths 22, 6, 6, 12, 12, 8, 8. */
 static void summary(void **state)
 {
-    (void)state;
     struct harness_result result;
     struct harness_result slow;
     struct made_output output;
@@ -118,7 +116,6 @@ static const char tables[] =
 
 static void tables_of_a_run(void **state)
 {
-    (void)state;
     struct harness_result result;
     struct made_output output;
     made_harness(&result);
@@ -130,7 +127,6 @@ static void tables_of_a_run(void **state)
 
 static void tables_without_marks(void **state)
 {
-    (void)state;
     struct harness_result result;
     struct made_output output;
     made_harness(&result);
@@ -161,7 +157,6 @@ static void tables_without_marks(void **state)
 
 static void net_csv(void **state)
 {
-    (void)state;
     struct harness_result result;
     struct made_output output;
     struct error error;
@@ -200,7 +195,6 @@ static void net_csv(void **state)
 
 static void net_text(void **state)
 {
-    (void)state;
     struct harness_result result;
     struct made_output output;
     struct error error;
@@ -259,7 +253,6 @@ static void join(struct harness_result *result, const char *text)
 
 static void documents_are_joined(void **state)
 {
-    (void)state;
     struct harness_result result;
     struct error error;
     made_harness(&result);
@@ -302,7 +295,6 @@ static void documents_are_joined(void **state)
 
 static void documents_that_are_none(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"", "{", "[]", "{\"cases\": []}", "{\"cases\": 1}"};
     for (size_t i = 0; i < COUNT(texts); i++) {
         struct harness_result result;
@@ -325,21 +317,18 @@ static char directory[SCRATCH_SIZE];
 
 static int make_directory(void **state)
 {
-    (void)state;
     scratch_make(directory);
     return 0;
 }
 
 static int remove_directory(void **state)
 {
-    (void)state;
     scratch_remove(directory);
     return 0;
 }
 
 static void files_are_written(void **state)
 {
-    (void)state;
     struct harness_result result;
     struct error error;
     made_harness(&result);
@@ -378,7 +367,6 @@ static void files_are_written(void **state)
 
 static void existing_results(void **state)
 {
-    (void)state;
     static const char *const suffixes[] = {".csv",  "-stderr.log", "-net.csv", "-net.txt",
                                            ".json", ".gnuplot",    ".png"};
     struct harness_configuration configurations[] = {{.name = "speed-a"}, {.name = "speed-b"}};

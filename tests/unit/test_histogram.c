@@ -34,7 +34,6 @@ static unsigned bucket_of(uint64_t value)
 
 static void buckets_tile_all_values(void **state)
 {
-    (void)state;
     assert_int_equal(histogram_bucket_low(0), 0);
     for (unsigned i = 0; i + 1 < HISTOGRAM_BUCKETS; i++) {
         uint64_t low = histogram_bucket_low(i);
@@ -49,7 +48,6 @@ static void buckets_tile_all_values(void **state)
 /* Zero, the ends and the middle of every power of two, and some in between. */
 static void values_lie_in_their_buckets(void **state)
 {
-    (void)state;
     struct stats_random random = {1};
     for (unsigned power = 0; power < 64; power++) {
         uint64_t first = UINT64_C(1) << power;
@@ -75,7 +73,6 @@ static void values_lie_in_their_buckets(void **state)
 /* With a greater value beside it, the maximum does not help: the bucket's error shows. */
 static void error_of_a_percentile(void **state)
 {
-    (void)state;
     struct stats_random random = {2};
     for (unsigned power = 0; power < 64; power++) {
         for (int i = 0; i < 20; i++) {
@@ -117,7 +114,6 @@ static size_t draw(struct stats_random *random, uint64_t *values)
 
 static void percentiles_are_never_below_the_true_ones(void **state)
 {
-    (void)state;
     static const double fractions[] = {0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 1};
     struct stats_random random = {3};
     for (int set = 0; set < 200; set++) {
@@ -145,7 +141,6 @@ static void percentiles_are_never_below_the_true_ones(void **state)
 /* By hand: 1 … 20, all exact; 95 of 100 are the 19th of 20. */
 static void percentiles_by_hand(void **state)
 {
-    (void)state;
     empty(&histogram);
     assert_int_equal(histogram_percentile(&histogram, 0.5), 0);
     for (uint64_t value = 20; value > 0; value--) {
@@ -163,7 +158,6 @@ static void percentiles_by_hand(void **state)
 
 static void merging_is_adding(void **state)
 {
-    (void)state;
     struct stats_random random = {4};
     for (int set = 0; set < 50; set++) {
         struct histogram *parts[] = {&histogram, &other};
@@ -193,7 +187,6 @@ static void merging_is_adding(void **state)
 
 static void the_sum_does_not_wrap(void **state)
 {
-    (void)state;
     empty(&histogram);
     histogram_add(&histogram, UINT64_MAX - 1);
     assert_int_equal(histogram.sum, UINT64_MAX - 1);
@@ -209,7 +202,6 @@ static void the_sum_does_not_wrap(void **state)
 
 static void summaries(void **state)
 {
-    (void)state;
     struct histogram_summary summary;
     empty(&histogram);
     histogram_summarize(&histogram, &summary);

@@ -32,14 +32,12 @@ static const char *path_of(const char *name)
 
 static int make_directory(void **state)
 {
-    (void)state;
     scratch_make(directory);
     return 0;
 }
 
 static int remove_directory(void **state)
 {
-    (void)state;
     int result = rmdir(directory); /* every test leaves it empty */
     scratch_remove(directory);
     return result;
@@ -136,7 +134,6 @@ static json_t *document_of(const struct result *result)
 
 static void samples_and_summary(void **state)
 {
-    (void)state;
     static const uint64_t durations[] = {9 * MS, 100 * MS, 150 * MS, 110 * MS};
     struct result result = {.complete = true};
     struct result_case *made = made_case(&result, &read_test, durations);
@@ -213,7 +210,6 @@ static void samples_and_summary(void **state)
 /* Past 2^53, where a double has no more odd numbers. */
 static void integers_stay_integers(void **state)
 {
-    (void)state;
     static const uint64_t durations[] = {9007199254740993};
     struct test_case test = read_test;
     struct result result = {.complete = true};
@@ -235,7 +231,6 @@ static void integers_stay_integers(void **state)
 /* Nothing where there is nothing: no 0, no NaN, no Infinity. */
 static void figures_that_do_not_exist(void **state)
 {
-    (void)state;
     static const uint64_t durations[] = {0};
     struct test_case test = read_test;
     struct result result = {.complete = true, .conditions = {.steal_percent = -1}};
@@ -269,7 +264,6 @@ static void figures_that_do_not_exist(void **state)
 
 static void several_sessions(void **state)
 {
-    (void)state;
     static const uint64_t durations[] = {MS, 500 * MS};
     static const uint64_t sessions[] = {1, 2, 500 * MS, 400 * MS};
     struct test_case test = read_test;
@@ -294,7 +288,6 @@ static void several_sessions(void **state)
 /* The second case broke in its warm-up; what the first one has stays. */
 static void failures(void **state)
 {
-    (void)state;
     static const uint64_t durations[] = {MS, MS, MS, MS};
     struct result result = {0};
     made_case(&result, &read_test, durations);
@@ -319,7 +312,6 @@ static void failures(void **state)
 /* Servers name themselves in MacRoman and worse: the document stays UTF-8. */
 static void names_in_any_charset(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         const char *shown;
@@ -360,7 +352,6 @@ static void names_in_any_charset(void **state)
  * under its own name at the end only. */
 static void from_part_to_whole(void **state)
 {
-    (void)state;
     static const uint64_t durations[] = {MS, MS, MS, MS};
     const char *path = path_of("result.json");
     const char *part = path_of("result.json.part");
@@ -404,7 +395,6 @@ static void from_part_to_whole(void **state)
 /* What is there from before stays as it is until the new document is whole. */
 static void an_older_document_stays_until_the_end(void **state)
 {
-    (void)state;
     const char *path = path_of("result.json");
     struct json_report report = {path};
     struct observer json = json_observer(&report);
@@ -426,7 +416,6 @@ static void an_older_document_stays_until_the_end(void **state)
 
 static void paths_that_cannot_be_written(void **state)
 {
-    (void)state;
     char long_path[5000];
     memset(long_path, 'x', sizeof long_path - 1);
     long_path[sizeof long_path - 1] = '\0';
@@ -455,7 +444,6 @@ static void paths_that_cannot_be_written(void **state)
 /* "-" writes once, at the end, and nothing else ever. */
 static void standard_output(void **state)
 {
-    (void)state;
     static const uint64_t durations[] = {MS, MS, MS, MS};
     const char *path = path_of("stdout");
     struct json_report report = {"-"};
@@ -488,7 +476,6 @@ static void standard_output(void **state)
 
 static void a_full_standard_output_is_reported(void **state)
 {
-    (void)state;
     struct json_report report = {"-"};
     struct observer json = json_observer(&report);
     struct result result = {.complete = true};

@@ -30,7 +30,6 @@ static void check_offer(struct link_direction *direction, uint64_t now_ns, uint6
 
 static void figures_by_hand(void **state)
 {
-    (void)state;
     struct link_shape shape = {.rate_bits_per_s = GBIT, .delay_ns = 2 * NS_PER_MS};
     struct link_direction direction;
     link_direction_start(&direction, &shape, 1);
@@ -58,7 +57,6 @@ static void figures_by_hand(void **state)
  * machine has been up. */
 static void nothing_drifts(void **state)
 {
-    (void)state;
     static const uint64_t starts[] = {0, 1, UINT64_C(1) << 55, UINT64_C(1) << 62};
     const struct link_shape shape = {.rate_bits_per_s = 3 * GBIT};
     for (size_t i = 0; i < COUNT(starts); i++) {
@@ -75,7 +73,6 @@ static void nothing_drifts(void **state)
 /* A queue for exactly two full frames at 1 Gbit/s. */
 static void queue_by_hand(void **state)
 {
-    (void)state;
     const struct link_shape shape = {.rate_bits_per_s = GBIT, .queue_bytes = 3076};
     struct link_direction direction;
     uint64_t arrival;
@@ -168,7 +165,6 @@ static struct link_shape run_seed(struct link_direction *direction, uint64_t see
 
 static void nothing_gets_lost_uncounted(void **state)
 {
-    (void)state;
     uint64_t all[3] = {0};
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct link_direction direction;
@@ -197,7 +193,6 @@ static void nothing_gets_lost_uncounted(void **state)
 
 static void order_and_delay(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct link_direction direction;
         struct link_shape shape = run_seed(&direction, seed);
@@ -223,7 +218,6 @@ static void order_and_delay(void **state)
  * the line. Jitter shifts either end. */
 static void rate_is_never_exceeded(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct link_direction direction;
         struct link_shape shape = run_seed(&direction, seed);
@@ -250,7 +244,6 @@ static void rate_is_never_exceeded(void **state)
  * have passed it. Without jitter the arrivals tell when the line is free. */
 static void queue_is_bounded_and_used(void **state)
 {
-    (void)state;
     size_t dropped = 0;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct stats_random random = {seed};
@@ -286,7 +279,6 @@ static void queue_is_bounded_and_used(void **state)
 /* A link that is never left alone carries its rate, to the bit. */
 static void line_is_never_idle_while_something_waits(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct stats_random random = {seed};
         struct link_shape shape = draw_plain_shape(&random);
@@ -308,7 +300,6 @@ static void line_is_never_idle_while_something_waits(void **state)
 
 static void super_packet_is_its_packets(void **state)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         struct stats_random random = {seed};
         struct link_shape shape = draw_plain_shape(&random);
@@ -334,7 +325,6 @@ static void super_packet_is_its_packets(void **state)
 
 static void same_seed_same_fate(void **state)
 {
-    (void)state;
     static struct sent first[MOST];
     for (uint64_t seed = 1; seed <= 20; seed++) {
         struct link_direction direction;
@@ -348,7 +338,6 @@ static void same_seed_same_fate(void **state)
 /* A time before the last one told counts as that one. */
 static void time_does_not_run_backwards(void **state)
 {
-    (void)state;
     const struct link_shape shape = {.rate_bits_per_s = GBIT, .delay_ns = 10};
     struct link_direction direction;
     link_direction_start(&direction, &shape, 1);
@@ -365,7 +354,6 @@ static void time_does_not_run_backwards(void **state)
 /* Within five standard deviations of a binomial distribution, and exact at both ends. */
 static void share_of_losses(void **state)
 {
-    (void)state;
     static const uint32_t losses_ppm[] = {0, 1, 100, 10000, 500000, 999999, 1000000};
     for (size_t i = 0; i < COUNT(losses_ppm); i++) {
         const struct link_shape shape = {.rate_bits_per_s = GBIT, .loss_ppm = losses_ppm[i]};
@@ -388,7 +376,6 @@ static void share_of_losses(void **state)
 /* A lost frame took its time on the line. */
 static void loss_does_not_make_the_link_faster(void **state)
 {
-    (void)state;
     const struct link_shape lossy = {.rate_bits_per_s = GBIT, .loss_ppm = 500000};
     struct link_direction direction;
     uint64_t arrival;
@@ -406,7 +393,6 @@ static void loss_does_not_make_the_link_faster(void **state)
 /* Frames so far apart that none is held up: even over delay ± jitter, both ends come near. */
 static void jitter_is_even_and_bounded(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t delay_ns, jitter_ns, least, most;
     } rows[] = {

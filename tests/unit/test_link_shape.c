@@ -36,7 +36,6 @@ static bool parse_rate(const char *text, uint64_t *value, struct error *error)
 
 static void rates(void **state)
 {
-    (void)state;
     static const struct row rows[] = {
         {"10gbit", true, 10000000000},
         {"100mbit", true, 100000000},
@@ -83,7 +82,6 @@ static bool parse_time(const char *text, uint64_t *value, struct error *error)
 
 static void times(void **state)
 {
-    (void)state;
     static const struct row rows[] = {
         {"2ms", true, 2000000},
         {"0.5ms", true, 500000},
@@ -123,7 +121,6 @@ static bool parse_loss(const char *text, uint64_t *value, struct error *error)
 
 static void losses(void **state)
 {
-    (void)state;
     static const struct row rows[] = {
         {"1%", true, 10000},     {"0.05%", true, 500},
         {"0", true, 0},          {"0%", true, 0},
@@ -140,7 +137,6 @@ static void losses(void **state)
 /* 10 Gbit/s × 4 ms round trip = 5,000,000 bytes, four times; 2 × 3 × 1 MiB; 16 MiB. */
 static void queues(void **state)
 {
-    (void)state;
     assert_int_equal(link_queue_bytes(10000000000, 2000000, 1048576, 3),
                      20000000 + 6291456 + 16777216);
     assert_int_equal(link_queue_bytes(0, 2000000, 0, 1), 16777216);
@@ -152,7 +148,6 @@ static void queues(void **state)
 
 static void capacities(void **state)
 {
-    (void)state;
     /* 1448 ÷ 1538 and 8948 ÷ 9038 of a gigabit */
     double small = link_capacity_bits_per_s(1000000000, 1500, 1448);
     double large = link_capacity_bits_per_s(1000000000, 9000, 8948);

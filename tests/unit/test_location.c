@@ -5,7 +5,6 @@
 
 static void understands(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         struct location location;
@@ -54,7 +53,6 @@ static void understands(void **state)
 
 static void refuses(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *message;
@@ -100,7 +98,6 @@ static void refuses(void **state)
 /* Other users see the argument list, and logs keep messages: neither may hold a password. */
 static void never_shows_a_password(void **state)
 {
-    (void)state;
     static const char *const urls[] = {
         "afp://joe:hunter2@host/vol",   "afp://joe:hunter2@host:548",
         "afp://joe:hun%ter2@host",      "afp://joe:hunter2@",
@@ -126,7 +123,6 @@ static void never_shows_a_password(void **state)
 /* Each part up to its buffer's size, and not one character more. */
 static void long_parts(void **state)
 {
-    (void)state;
     static const struct {
         const char *before, *after;
     } forms[] = {{"", ""},         {"[", "]"},          {"afp://", ""},   {"afp://", "@h"},

@@ -13,7 +13,6 @@ static void check_mangled(const char *utf8, const char *mac)
 
 static void names_that_do_not_fit(void **state)
 {
-    (void)state;
     check_mangled("1234567890123456789012345678901", "1234567890123456789012345678901");
     check_mangled("12345678901234567890123456789012", "12345678901234567890123456#AB12");
     check_mangled("a\u4E2D"
@@ -28,7 +27,6 @@ static void names_that_do_not_fit(void **state)
 
 static void volume_names_are_shorter(void **state)
 {
-    (void)state;
     uint8_t buffer[AFP_NAME_LIMIT_MAC];
     struct span name = span_from_string("this is a very long volume name of thirty");
     struct span got = name_mangle(buffer, AFP_VOLUME_NAME_LIMIT_MAC, name, 5);
@@ -37,7 +35,6 @@ static void volume_names_are_shorter(void **state)
 
 static void replay(void **state)
 {
-    (void)state;
     static struct replay_cache cache;
     static const uint8_t payload[9] = {1, 2, 3, 4};
     assert_null(replay_find(&cache, 0, 0));

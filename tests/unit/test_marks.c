@@ -5,7 +5,6 @@
 
 static void marks_are_read(void **state)
 {
-    (void)state;
     struct mark begin;
     struct mark end;
     struct error error;
@@ -35,7 +34,6 @@ static void marks_are_read(void **state)
 
 static void junk_is_no_mark(void **state)
 {
-    (void)state;
     static const char *const lines[] = {
         "",
         "begin",
@@ -68,7 +66,6 @@ static void junk_is_no_mark(void **state)
 /* What is written is read back the same, and the text is that of doc/formats.md. */
 static void what_is_written_is_read(void **state)
 {
-    (void)state;
     static const struct {
         struct mark mark;
         const char *line;

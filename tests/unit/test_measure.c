@@ -14,7 +14,6 @@ static uint64_t now_ns;
 /* Takes the place of the C library's for everything that is linked into this program. */
 int clock_gettime(clockid_t id, struct timespec *now)
 {
-    (void)id;
     *now = (struct timespec){.tv_sec = (time_t)(now_ns / NS_PER_S),
                              .tv_nsec = (long)(now_ns % NS_PER_S)};
     return 0;
@@ -148,7 +147,6 @@ static void check_samples(const struct result_case *result_case, const struct me
 
 static void order_of_steps(void **state)
 {
-    (void)state;
     static const struct {
         struct measure_plan plan;
         const char *log;
@@ -180,7 +178,6 @@ static void order_of_steps(void **state)
 
 static void stops_at_the_first_failure(void **state)
 {
-    (void)state;
     static const char *const logs[] = {
         "w1 fresh ",
         "w1 fresh timed ",
@@ -207,7 +204,6 @@ static void stops_at_the_first_failure(void **state)
 
 static void a_session_that_ends_in_a_pause(void **state)
 {
-    (void)state;
     struct bench bench;
     const struct measure_plan plan = {.iterations = 3, .pause_ns = 1};
     bench_open(&bench);
@@ -222,7 +218,6 @@ static void a_session_that_ends_in_a_pause(void **state)
 /* result.h: each of an observer's functions may be NULL. */
 static void nobody_observes(void **state)
 {
-    (void)state;
     struct bench bench;
     const struct measure_plan plan = {.warmups = 1, .iterations = 1};
     bench_open(&bench);
@@ -234,7 +229,6 @@ static void nobody_observes(void **state)
 /* TCP's account is taken right around the timed section and outside the clock. */
 static void accounts_frame_the_timed_section(void **state)
 {
-    (void)state;
     static const char *const logs[] = {
         "fresh account ", "fresh account timed account ",
         "fresh account timed account restore prepare account ",

@@ -20,7 +20,6 @@ static atomic_uint_least64_t readings;
 /* Takes the place of the C library's for everything that is linked into this program. */
 int clock_gettime(clockid_t id, struct timespec *now)
 {
-    (void)id;
     uint64_t ns = atomic_fetch_add(&readings, 1);
     *now = (struct timespec){.tv_sec = (time_t)(ns / NS_PER_S), .tv_nsec = (long)(ns % NS_PER_S)};
     return 0;
@@ -33,7 +32,6 @@ int __wrap_pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mu
 int __wrap_pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex,
                                   const struct timespec *until)
 {
-    (void)until;
     return pthread_cond_wait(condition, mutex);
 }
 
@@ -115,7 +113,6 @@ static bool on_sample(void *context, const struct result_case *result_case,
                       const struct sample *sample, struct error *error)
 {
     struct bench *bench = context;
-    (void)error;
     uint64_t first = UINT64_MAX;
     uint64_t last = 0;
     for (size_t i = 0; i < bench->count; i++) {
@@ -180,7 +177,6 @@ static bool run(struct bench *bench, const struct measure_plan *plan)
 
 static void none_begins_before_all_are_prepared(void **state)
 {
-    (void)state;
     static const struct measure_plan plan = {
         .warmups = 2, .iterations = 20, .pause_ns = 1, .fresh_files = true};
     for (size_t count = 1; count <= SESSIONS; count++) {
@@ -211,7 +207,6 @@ static void none_begins_before_all_are_prepared(void **state)
  * before it. */
 static void from_the_first_start_to_the_last_end(void **state)
 {
-    (void)state;
     static const struct measure_plan plan = {.iterations = 5};
     struct bench bench;
     bench_open(&bench, SESSIONS);
@@ -235,7 +230,6 @@ static void from_the_first_start_to_the_last_end(void **state)
 /* 1 + 2 + 3 + 4 = 10 of everything but round trips, which pass side by side: the most of one. */
 static void counts_are_summed(void **state)
 {
-    (void)state;
     static const struct measure_plan plan = {.warmups = 1, .iterations = 2};
     struct bench bench;
     bench_open(&bench, SESSIONS);
@@ -272,7 +266,6 @@ static void counts_are_summed(void **state)
  * nobody goes on. */
 static void a_failure_of_one_stops_all(void **state)
 {
-    (void)state;
     static const struct measure_plan plan = {.warmups = 1, .iterations = 3};
     for (size_t broken = 0; broken < SESSIONS; broken++) {
         for (size_t k = 0; k < PHASES; k++) {
@@ -296,7 +289,6 @@ static void a_failure_of_one_stops_all(void **state)
 /* Of several the first session's error is told. */
 static void the_first_of_several_failures(void **state)
 {
-    (void)state;
     static const struct measure_plan plan = {.iterations = 3};
     struct bench bench;
     bench_open(&bench, SESSIONS);
@@ -310,7 +302,6 @@ static void the_first_of_several_failures(void **state)
 /* The targets' own calls: the account before, the account after, the pause. */
 static void a_target_that_fails_stops_all(void **state)
 {
-    (void)state;
     static const struct measure_plan plan = {.iterations = 3, .pause_ns = 1};
     for (unsigned call = 1; call <= 3; call++) {
         struct bench bench;

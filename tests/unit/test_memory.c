@@ -45,7 +45,6 @@ static bool run_once(const struct speed_test *test, uint32_t read_chunk, size_t 
 
 static void every_test_survives(void **state)
 {
-    (void)state;
     for (size_t t = 0; t < 2 * speed_test_count; t++) {
         const struct speed_test *test = speed_tests[t / 2];
         size_t sessions = t % 2 == 0 ? 1 : SESSIONS;
@@ -67,7 +66,6 @@ static void every_test_survives(void **state)
 /* A server may offer a quantum of 4 GiB; a small file must not cost that much. */
 static void a_huge_quantum_costs_nothing(void **state)
 {
-    (void)state;
     struct error error;
     memory_fail_at(0);
     assert_true(run_once(speed_test_by_name("Read", 4), UINT32_MAX, 1, &error));
@@ -98,7 +96,6 @@ static bool connect_and_reserve(struct error *error)
 
 static void a_session_survives(void **state)
 {
-    (void)state;
     struct error error;
     memory_fail_at(0);
     assert_true(connect_and_reserve(&error));

@@ -44,7 +44,6 @@ static bool decode(const struct message_row *row, const uint8_t *bytes, size_t s
 
 static void has_the_right_bytes(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < message_row_count; i++) {
         uint8_t expected[MESSAGE_LIMIT];
         uint8_t bytes[MESSAGE_LIMIT];
@@ -63,7 +62,6 @@ static void has_the_right_bytes(void **state)
 
 static void decodes_what_it_encoded(void **state)
 {
-    (void)state;
     uint8_t *again = malloc(1 << 17);
     for (size_t i = 0; i < message_row_count; i++) {
         uint8_t bytes[MESSAGE_LIMIT];
@@ -81,7 +79,6 @@ static void decodes_what_it_encoded(void **state)
 /* A message that ends early fails, or is a shorter message that is whole. */
 static void never_reads_past_a_cut(void **state)
 {
-    (void)state;
     uint8_t *again = malloc(1 << 17);
     for (size_t i = 0; i < message_row_count; i++) {
         uint8_t bytes[MESSAGE_LIMIT];
@@ -101,7 +98,6 @@ static void never_reads_past_a_cut(void **state)
 /* Only messages with an open end have whole prefixes. */
 static void notices_a_missing_byte(void **state)
 {
-    (void)state;
     static const char *const open_ended[] = {"FPLogin,",   "FPLoginExt",   "FPLoginCont",
                                              "AuthContin", "FPOpenVol, p", NULL};
     uint8_t *again = malloc(1 << 17);
@@ -124,7 +120,6 @@ static void notices_a_missing_byte(void **state)
 
 static void survives_broken_bytes(void **state)
 {
-    (void)state;
     uint32_t random = 1;
     uint8_t *again = malloc(1 << 17);
     for (size_t i = 0; i < message_row_count * 500; i++) {
@@ -145,7 +140,6 @@ static void survives_broken_bytes(void **state)
 
 static void never_writes_past_the_end(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < message_row_count; i++) {
         uint8_t bytes[MESSAGE_LIMIT];
         size_t size = bytes_from_text(message_rows[i].bytes, bytes, sizeof bytes);
@@ -163,7 +157,6 @@ static void never_writes_past_the_end(void **state)
 
 static void path_types(void **state)
 {
-    (void)state;
     for (unsigned type = 0; type < 256; type++) {
         uint8_t bytes[16] = {(uint8_t)type};
         struct afp_path path = {0};
@@ -177,7 +170,6 @@ static void path_types(void **state)
 /* Every offset that a name field can hold, in a block of 16 bytes full of short lengths. */
 static void hostile_name_offsets(void **state)
 {
-    (void)state;
     static const uint16_t bitmaps[] = {AFP_NODE_LONG_NAME, AFP_NODE_SHORT_NAME, AFP_NODE_UTF8_NAME};
     for (size_t b = 0; b < COUNT(bitmaps); b++) {
         for (uint32_t offset = 0; offset <= UINT16_MAX; offset++) {
@@ -204,7 +196,6 @@ static void hostile_name_offsets(void **state)
 
 static void unknown_bits_fail(void **state)
 {
-    (void)state;
     uint8_t bytes[256] = {0};
     for (unsigned bit = 0; bit < 16; bit++) {
         uint16_t bitmap = (uint16_t)(1U << bit);
@@ -225,7 +216,6 @@ static void unknown_bits_fail(void **state)
 /* 3.4: with the mask 0x03FF the fixed part of a directory has 60 bytes. */
 static void fixed_part_of_a_directory(void **state)
 {
-    (void)state;
     uint8_t bytes[128];
     struct afp_node_parms parms = {0};
     struct wire out = wire_encoder(bytes, sizeof bytes);
@@ -237,7 +227,6 @@ static void fixed_part_of_a_directory(void **state)
 
 static void live_file(void **state)
 {
-    (void)state;
     uint8_t bytes[MESSAGE_LIMIT];
     size_t size = bytes_from_text(
         "efff bfff 00 00 | 0000 | 00000002 | 32a043d7 | 32a043d7 | 80000000 | " ZEROS_32
@@ -263,7 +252,6 @@ static void live_file(void **state)
 
 static void live_listing(void **state)
 {
-    (void)state;
     uint8_t bytes[MESSAGE_LIMIT];
     size_t size = bytes_from_text("2100 2100 0001 | 001a 00 00 00000017 000a00000000 "
                                   "00000000 0006 \"bc.bin\"",
@@ -283,7 +271,6 @@ static void live_listing(void **state)
 /* Every length that an entry can claim: only the true one is taken, whatever follows. */
 static void hostile_entry_lengths(void **state)
 {
-    (void)state;
     static const struct {
         enum afp_command command;
         const char *bytes;
@@ -316,7 +303,6 @@ static void hostile_entry_lengths(void **state)
 /* A length that does not hold the entry must fail, not wrap. */
 static void entries_too_long_to_encode(void **state)
 {
-    (void)state;
     static uint8_t name[UINT16_MAX];
     static uint8_t bytes[2 * UINT16_MAX];
     static const struct {
@@ -344,7 +330,6 @@ static void entries_too_long_to_encode(void **state)
 
 static void narrow_numbers(void **state)
 {
-    (void)state;
     static const struct {
         int64_t offset, count;
         bool ok;
@@ -367,7 +352,6 @@ static void narrow_numbers(void **state)
 
 static void request_blocks_have_their_size(void **state)
 {
-    (void)state;
     uint8_t bytes[32];
     struct afp_write_request message = {0};
     struct wire out = wire_encoder(bytes, sizeof bytes);
@@ -380,7 +364,6 @@ static void request_blocks_have_their_size(void **state)
 
 static void saturating_numbers(void **state)
 {
-    (void)state;
     uint8_t bytes[4];
     uint64_t offset = UINT64_C(1) << 32;
     struct wire out = wire_encoder(bytes, sizeof bytes);
@@ -393,7 +376,6 @@ static void saturating_numbers(void **state)
 
 static void another_command_fails(void **state)
 {
-    (void)state;
     for (unsigned code = 0; code < 256; code++) {
         uint8_t bytes[64] = {(uint8_t)code};
         struct afp_read_request read = {0};

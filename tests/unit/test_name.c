@@ -16,7 +16,6 @@ static struct span text(const char *string)
  * and for those that are often got wrong. */
 static void characters_of_the_table(void **state)
 {
-    (void)state;
     static const struct {
         uint8_t byte;
         const char *composed;
@@ -37,7 +36,6 @@ static void characters_of_the_table(void **state)
 
 static void every_byte_returns(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < 256; i++) {
         uint8_t byte = (uint8_t)i;
         uint8_t back[2];
@@ -54,7 +52,6 @@ static void every_byte_returns(void **state)
 
 static void what_mac_lacks(void **state)
 {
-    (void)state;
     uint8_t mac[8];
     bool exact;
     assert_int_equal(name_to_mac(mac, sizeof mac, text("a\u65E5z"), &exact), 3);
@@ -73,7 +70,6 @@ static void what_mac_lacks(void **state)
 /* Netatalk 4.5.1 lists and finds names in just these forms. */
 static void forms(void **state)
 {
-    (void)state;
     static const struct {
         const char *given, *decomposed, *composed;
     } rows[] = {
@@ -110,7 +106,6 @@ static void forms(void **state)
 
 static void equality(void **state)
 {
-    (void)state;
     assert_true(name_equals(text("Gr\u00F6\u00DFe"), text("Gro\u0308\u00DFe")));
     assert_true(name_equals(text("a\u0301\u0323"), text("\u1EA1\u0301")));
     assert_false(name_equals(text("Gr\u00F6\u00DFe"), text("Gro\u00DFe")));
@@ -122,7 +117,6 @@ static void equality(void **state)
 
 static void not_utf8(void **state)
 {
-    (void)state;
     static const char *const rows[] = {
         "\xC3",           "a\x80",        "\xC0\x80",         "\xE2\x82",
         "\xED\xA0\x80",   "\xE0\x80\xAF", "\xF5\x80\x80\x80", "\xF4\x90\x80\x80",
@@ -155,7 +149,6 @@ static const char *repeat(char *buffer, const char *part, size_t count)
 
 static void limits(void **state)
 {
-    (void)state;
     static const struct {
         const char *part;
         size_t count;
@@ -203,7 +196,6 @@ static void limits(void **state)
 /* 255 bytes of MacRoman, as a hostile server may send them, are longer in UTF-8. */
 static void long_mac_names(void **state)
 {
-    (void)state;
     uint8_t mac[255];
     struct name_buffer name;
     memset(mac, 0x8A, sizeof mac);
@@ -216,7 +208,6 @@ static void long_mac_names(void **state)
 /* Whatever comes: decomposing what was composed gives the same, and nothing is overrun. */
 static void random_names(void **state)
 {
-    (void)state;
     static const char *const parts[] = {"a",      "=",      "\u0338", "\u0308", "\u0323", "\u00E4",
                                         "\u212B", "\u2260", "\u1F82", "\uAC01", "\u11A8", "\uFB01",
                                         "\xC3",   "\u0345", "\u0390", "\u20D0", "\u0958", "\u65E5"};

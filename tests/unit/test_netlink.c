@@ -23,7 +23,6 @@ static void same_bytes(const struct nlmsghdr *message, const char *text)
 
 static void test_pair(void **state)
 {
-    (void)state;
     char buffer[512] = {0}; /* libmnl leaves padding as it is */
     const struct netlink_end ends[] = {{"a", 5, 1500}, {"bcd", 6, 1500}};
     /* RTM_NEWLINK is 16; request, acknowledge, exclusive, create: 0x605 */
@@ -40,7 +39,6 @@ static void test_pair(void **state)
 
 static void test_address(void **state)
 {
-    (void)state;
     char buffer[256] = {0}; /* libmnl leaves padding as it is */
     struct in_addr address = {htonl(0x0a630002)};
     /* RTM_NEWADDR 20; IFA_LOCAL 2, IFA_ADDRESS 1, IFA_FLAGS 8: IFA_F_NOPREFIXROUTE 0x200 */
@@ -51,7 +49,6 @@ static void test_address(void **state)
 
 static void test_neighbour(void **state)
 {
-    (void)state;
     char buffer[256] = {0}; /* libmnl leaves padding as it is */
     const uint8_t mac[] = {2, 0, 0, 0, 0, 9};
     struct in_addr address = {htonl(0x0a630001)};
@@ -63,7 +60,6 @@ static void test_neighbour(void **state)
 
 static void test_route(void **state)
 {
-    (void)state;
     char buffer[256] = {0}; /* libmnl leaves padding as it is */
     const struct netlink_route route = {.destination = {htonl(0x0a630000)},
                                         .prefix_bits = 24,
@@ -79,7 +75,6 @@ static void test_route(void **state)
 
 static void test_up(void **state)
 {
-    (void)state;
     char buffer[256] = {0}; /* libmnl leaves padding as it is */
     same_bytes(netlink_put_up(buffer, 7, 9000),
                "28000000 1000 0500 00000000 00000000"

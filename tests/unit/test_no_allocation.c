@@ -83,7 +83,6 @@ int posix_memalign(void **block, size_t alignment, size_t size)
 
 static bool hook(size_t size_bytes)
 {
-    (void)size_bytes;
     count();
     return true;
 }
@@ -151,7 +150,6 @@ static void watch_all(struct target *const *targets, size_t sessions)
 static void the_counter_counts(void **state)
 {
     static void *volatile block;
-    (void)state;
     allocations = 0;
     block = malloc(10);
     assert_int_equal(allocations, 0);
@@ -167,7 +165,6 @@ static void the_counter_counts(void **state)
 
 static void posix_calls(void **state)
 {
-    (void)state;
     for (int direct = 0; direct < 2; direct++) {
         struct posix_fixture fixtures[SESSIONS];
         struct target *targets[SESSIONS];
@@ -236,7 +233,6 @@ static void over_afp(enum afp_version version)
 
 static void afp_calls(void **state)
 {
-    (void)state;
     over_afp(AFP_3_4);
     over_afp(AFP_2_2);
 }

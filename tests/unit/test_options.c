@@ -109,7 +109,6 @@ static bool parse_small(const char *arguments, struct small_settings *settings,
 
 static void values(void **state)
 {
-    (void)state;
     static const struct {
         const char *arguments;
         struct small_settings settings;
@@ -146,7 +145,6 @@ static void values(void **state)
 
 static void errors_name_option_and_range(void **state)
 {
-    (void)state;
     static const struct {
         const char *arguments;
         const char *message;
@@ -187,7 +185,6 @@ static void errors_name_option_and_range(void **state)
 /* An error in the middle of a cluster of letters must not disturb the next parse. */
 static void parses_again_after_an_error(void **state)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         struct command_line line;
         struct small_settings settings;
@@ -218,7 +215,6 @@ static bool parse(const char *arguments)
 /* No terminal to ask on, and no password in the environment unless a test puts it there. */
 static int no_surroundings(void **state)
 {
-    (void)state;
     unsetenv("AFP_PASSWORD");
     int null = open("/dev/null", O_RDONLY);
     return null >= 0 && dup2(null, STDIN_FILENO) == 0 ? 0 : -1;
@@ -226,7 +222,6 @@ static int no_surroundings(void **state)
 
 static void defaults(void **state)
 {
-    (void)state;
     PARSE("-s vol -w pw");
     assert_string_equal(settings.location.host, "localhost");
     assert_int_equal(settings.location.port, 548);
@@ -258,7 +253,6 @@ static void defaults(void **state)
 
 static void options_reach_the_tests(void **state)
 {
-    (void)state;
     PARSE("-s vol -w pw -a -e -y -d 0.004 -q 1048556b -R 8 -n 5 -W 0 -t 2 -f read,COPY,read "
           "--sink discard");
     struct speed_options options = speedtest_speed_options(&settings, 0);
@@ -282,7 +276,6 @@ static void options_reach_the_tests(void **state)
 
 static void windows_and_batches(void **state)
 {
-    (void)state;
     static const struct {
         const char *arguments;
         enum flow_policy policy;
@@ -307,7 +300,6 @@ static void windows_and_batches(void **state)
 
 static void sweeps(void **state)
 {
-    (void)state;
     static const struct {
         const char *arguments;
         size_t count;
@@ -346,7 +338,6 @@ static void sweeps(void **state)
 
 static void no_sweep_of_junk(void **state)
 {
-    (void)state;
     static const struct {
         const char *list;
         const char *message;
@@ -381,7 +372,6 @@ static void no_sweep_of_junk(void **state)
 
 static void no_more_sizes_than_the_limit(void **state)
 {
-    (void)state;
     for (size_t sizes = SIZE_LIMIT; sizes <= SIZE_LIMIT + 1; sizes++) {
         char list[512] = "-s v -w p -z 1k";
         for (size_t i = 1; i < sizes; i++) {
@@ -395,7 +385,6 @@ static void no_more_sizes_than_the_limit(void **state)
 
 static void outputs(void **state)
 {
-    (void)state;
     PARSE("-s v -w p");
     assert_false(settings.csv);
     assert_false(settings.statistics);
@@ -420,7 +409,6 @@ static void outputs(void **state)
 
 static void sessions(void **state)
 {
-    (void)state;
     PARSE("-s v -w p");
     assert_int_equal(settings.sessions, 1);
     PARSE("-s v -w p --sessions 256");
@@ -436,7 +424,6 @@ static void sessions(void **state)
 
 static void versions(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < AFP_VERSION_COUNT; i++) {
         char arguments[40];
         snprintf(arguments, sizeof arguments, "-s v -w p -%zu", i + 1);
@@ -450,7 +437,6 @@ static void versions(void **state)
 /* An explicit option goes before what the URL says. */
 static void where_the_server_is(void **state)
 {
-    (void)state;
     static const struct {
         const char *arguments;
         const char *host;
@@ -483,7 +469,6 @@ static void where_the_server_is(void **state)
 
 static void versions_and_login_methods(void **state)
 {
-    (void)state;
     static const struct {
         const char *arguments;
         enum afp_version version;
@@ -511,7 +496,6 @@ static void versions_and_login_methods(void **state)
 
 static void combinations_that_exclude_each_other(void **state)
 {
-    (void)state;
     static const struct {
         const char *arguments;
         const char *message;
@@ -554,7 +538,6 @@ static void combinations_that_exclude_each_other(void **state)
 
 static void no_more_tests_than_the_limit(void **state)
 {
-    (void)state;
     for (size_t tests = TEST_LIMIT; tests <= TEST_LIMIT + 1; tests++) {
         char list[512] = "-s v -w p -f Read";
         for (size_t i = 1; i < tests; i++) {
@@ -569,7 +552,6 @@ static void no_more_tests_than_the_limit(void **state)
 
 static void reserved_options(void **state)
 {
-    (void)state;
     static const struct {
         const char *word, *name; /* NULL: none of them */
     } rows[] = {
@@ -606,7 +588,6 @@ static void reserved_options(void **state)
 
 static void passwords_are_wiped_from_the_arguments(void **state)
 {
-    (void)state;
     static const char *const forms[] = {"-s v -w hunter2",
                                         "-s v -whunter2",
                                         "-s v --password hunter2",
@@ -630,7 +611,6 @@ static void passwords_are_wiped_from_the_arguments(void **state)
 /* The JSON document records the arguments as main() has them after the options were parsed. */
 static void no_secret_is_left_to_record(void **state)
 {
-    (void)state;
     static const char *const forms[] = {
         "-s v -j file -w hunter2",
         "-s v -j file -whunter2",
@@ -667,7 +647,6 @@ static void no_secret_is_left_to_record(void **state)
 /* `--pass` may be --password or --password-file: the message must not hold the value. */
 static void passwords_are_never_in_a_message(void **state)
 {
-    (void)state;
     static const char *const forms[] = {"-s v --pass=hunter2", "-s v --passwords=hunter2",
                                         "-s v --info=hunter2"};
     for (size_t i = 0; i < COUNT(forms); i++) {
@@ -679,7 +658,6 @@ static void passwords_are_never_in_a_message(void **state)
 
 static void long_passwords(void **state)
 {
-    (void)state;
     char arguments[1200];
     char password[1100];
     for (size_t length = 1023; length <= 1024; length++) {
@@ -696,7 +674,6 @@ static void long_passwords(void **state)
 
 static void password_from_the_environment(void **state)
 {
-    (void)state;
     setenv("AFP_PASSWORD", "hunter2", 1);
     const char *place = getenv("AFP_PASSWORD");
     PARSE("-s v -u ann");
@@ -712,7 +689,6 @@ static void password_from_the_environment(void **state)
 /* A volume's password: 8 bytes at most, from an option, a file or the environment. */
 static void volume_passwords(void **state)
 {
-    (void)state;
     char path[] = "/tmp/afpbench-test-XXXXXX";
     char arguments[200];
     int fd = mkstemp(path);
@@ -755,7 +731,6 @@ static void volume_passwords(void **state)
 /* What a version cannot carry is said with the option, before anything is sent. */
 static void names(void **state)
 {
-    (void)state;
     static const struct {
         const char *arguments;
         const char *message; /* NULL: taken */
@@ -788,7 +763,6 @@ static void names(void **state)
 
 static void password_from_a_file(void **state)
 {
-    (void)state;
     static const struct {
         const char *content;
         const char *password; /* NULL: refused */
@@ -832,7 +806,6 @@ static void password_from_a_file(void **state)
 /* What is below this program names no option of it: it says so itself. */
 static void every_remedy_has_its_option(void **state)
 {
-    (void)state;
     for (size_t i = REMEDY_NONE + 1; i < REMEDIES; i++) {
         const char *remedy = speedtest_program.remedies[i];
         check(remedy != NULL && strchr(remedy, '-') != NULL, "remedy %zu", i);

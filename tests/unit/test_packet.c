@@ -16,7 +16,6 @@ static uint64_t line_bytes;
 
 static int reset(void **state)
 {
-    (void)state;
     flows = (struct packet_flows){0};
     counts = (struct packet_counts){0};
     return 0;
@@ -235,7 +234,6 @@ static void check_kinds(uint64_t full, uint64_t shorts, uint64_t retransmits)
 
 static void full_and_short(void **state)
 {
-    (void)state;
     send_up(0, 1448, 0);
     check_kinds(1, 0, 0);
     send_up(1448, 1447, 0);
@@ -250,7 +248,6 @@ static void full_and_short(void **state)
 /* 3 × 1448 + 100: four packets, three more headers than the frame has. */
 static void super_packets(void **state)
 {
-    (void)state;
     send_up(0, 3 * 1448 + 100, 1448);
     check_kinds(3, 1, 0);
     assert_int_equal(line_packets, 4);
@@ -276,7 +273,6 @@ static void super_packets(void **state)
 
 static void retransmits(void **state)
 {
-    (void)state;
     send_up(1000, 1448, 0);
     send_up(1000, 1448, 0); /* all of it again */
     check_kinds(1, 0, 1);
@@ -306,7 +302,6 @@ static void retransmits(void **state)
 /* The first two of four segments went by before; the remainder is new. */
 static void retransmits_in_a_super_packet(void **state)
 {
-    (void)state;
     send_up(0, 2 * 1448, 1448);
     send_up(0, 3 * 1448 + 100, 1448);
     check_kinds(3, 1, 2);
@@ -318,7 +313,6 @@ static void retransmits_in_a_super_packet(void **state)
 
 static void sequence_numbers_wrap(void **state)
 {
-    (void)state;
     send_up(0xfffff658U, 1448, 0);
     send_up(0xfffffc00U, 1448, 0); /* up to 424 */
     check_kinds(2, 0, 0);
@@ -341,7 +335,6 @@ static void sequence_numbers_wrap(void **state)
 /* The SYN itself takes one number, so its data ends one further. */
 static void data_with_a_syn(void **state)
 {
-    (void)state;
     count_segment((struct segment){LINK_TO_SERVER, 4000, 1000, 100, 0, 0x02});
     check_kinds(0, 1, 0);
     send_up(1100, 10, 0);
@@ -353,7 +346,6 @@ static void data_with_a_syn(void **state)
 /* A SYN starts its direction anew, so ports may be used again. */
 static void same_ports_again(void **state)
 {
-    (void)state;
     send_up(5000, 1448, 0);
     count_segment((struct segment){LINK_TO_SERVER, 4000, 1000, 0, 0, 0x02});
     send_up(1001, 1448, 0);
@@ -376,7 +368,6 @@ static void send_by(size_t connection)
  * repeated data looks new; the others are still known. */
 static void more_connections_than_room(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < PACKET_FLOW_LIMIT; i++) {
         send_by(i);
     }
@@ -399,7 +390,6 @@ static void more_connections_than_room(void **state)
 
 static void sums_and_differences(void **state)
 {
-    (void)state;
     send_up(0, 3 * 1448 + 100, 1448);
     struct packet_counts before = counts;
     send_up(4444, 1448, 0);
@@ -422,7 +412,6 @@ static void sums_and_differences(void **state)
 
 static void largest_sizes(void **state)
 {
-    (void)state;
     static uint8_t frame[LARGEST];
     count_bytes(LINK_TO_CLIENT, frame, 64, 0);
     count_bytes(LINK_TO_CLIENT, frame, 65, 0);

@@ -11,7 +11,6 @@ static const size_t chunks[] = {1, 1000, 4096, 65536, 1048556, 1048576, 1048583,
 
 static void neighbouring_chunks_differ(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(chunks); i++) {
         struct payload payload;
         struct error error;
@@ -32,7 +31,6 @@ static void neighbouring_chunks_differ(void **state)
  * is 1048603 and that refuses block and data above it takes writes of just the first prime. */
 static void two_chunk_sizes(void **state)
 {
-    (void)state;
     static const struct {
         size_t chunk, other, alignment;
     } rows[] = {
@@ -75,7 +73,6 @@ static bool is_prime(size_t number)
 /* A prime that does not divide the chunk is coprime to it. */
 static void the_period_is_prime(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(chunks); i++) {
         struct payload payload;
         struct error error;
@@ -87,7 +84,6 @@ static void the_period_is_prime(void **state)
 
 static void is_contiguous_from_any_offset(void **state)
 {
-    (void)state;
     static const size_t limits[] = {1, 1000, 3000000};
     for (size_t i = 0; i < COUNT(limits); i++) {
         struct payload payload;
@@ -113,7 +109,6 @@ static void is_contiguous_from_any_offset(void **state)
 /* Bytes that hardly compress: every value about as often as any other. */
 static void looks_random(void **state)
 {
-    (void)state;
     struct payload payload;
     struct error error;
     unsigned counts[256] = {0};
@@ -129,7 +124,6 @@ static void looks_random(void **state)
 
 static void verify_names_the_byte(void **state)
 {
-    (void)state;
     static const uint64_t offsets[] = {0, 1, 999, 1048582, 1048583, UINT64_C(5) << 40};
     static const size_t flips[] = {0, 1, 7, 499, 999};
     struct payload payload;
@@ -163,7 +157,6 @@ static void verify_names_the_byte(void **state)
 /* Of several wrong bytes the first is named; none beyond the size is looked at. */
 static void verify_names_the_first(void **state)
 {
-    (void)state;
     struct payload payload;
     struct error error;
     assert_true(payload_make(&payload, 1, 1000, 1000, &error));
@@ -180,7 +173,6 @@ static void verify_names_the_first(void **state)
 
 static void has_a_limit(void **state)
 {
-    (void)state;
     struct payload payload;
     struct error error;
     assert_false(

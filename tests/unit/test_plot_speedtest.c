@@ -97,7 +97,6 @@ static struct plot_speedtest small_plot(void)
 /* Then data/speedtest.gnuplot. */
 static void the_script_holds_its_data(void **state)
 {
-    (void)state;
     static const char fixed[] = "\n# ---- What follows is the same in each script ----\n";
     static const char last[] = "\nset output\n";
     struct plot_speedtest plot = small_plot();
@@ -114,7 +113,6 @@ static void the_script_holds_its_data(void **state)
  * averages are (50 + 80) ÷ 2 = 65 and (64 + 100) ÷ 2 = 82, at 0.6132 and 0.7736 of the height. */
 static void small(void **state)
 {
-    (void)state;
     struct plot_speedtest plot = small_plot();
     char *said = set_by(&plot);
     check_has(said, "set xrange [ 967240. : 4.19850e+06 ]");
@@ -153,7 +151,6 @@ static const struct {
 
 static void texts_are_quoted(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(texts); i++) {
         char line[200];
         struct plot_speedtest plot = small_plot();
@@ -172,7 +169,6 @@ static void texts_are_quoted(void **state)
 /* 190 characters of two bytes stay whole. */
 static void long_texts_are_cut(void **state)
 {
-    (void)state;
     char title[2 * 200 + 1] = "";
     char expected[2 * 190 + 40] = "heading = '";
     for (size_t i = 0; i < 200; i++) {
@@ -203,7 +199,6 @@ static const struct {
 
 static void sizes_have_short_names(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(sizes); i++) {
         char text[PLOT_SIZE_LENGTH];
         assert_string_equal(plot_size(sizes[i].bytes, text), sizes[i].size);
@@ -216,7 +211,6 @@ static void sizes_have_short_names(void **state)
 /* An octave each side; a bar instead of the band, a point instead of the dashed line. */
 static void one_size_only(void **state)
 {
-    (void)state;
     struct plot_lines lines = small_lines;
     struct plot_speedtest plot = small_plot();
     lines.series[0].count = 1;
@@ -232,7 +226,6 @@ static void one_size_only(void **state)
 /* Its sizes count on the axes; the averages are those of the run. */
 static void a_baseline(void **state)
 {
-    (void)state;
     struct plot_point points[] = {{2 * MIB, 200, 190, 300}, {8 * MIB, 40, 30, 50}};
     struct plot_lines baseline = {.series = {{.test = "Write", .points = points, .count = 2}},
                                   .count = 1};
@@ -255,7 +248,6 @@ static void a_baseline(void **state)
 /* Where the sizes do not reach it, or nobody knows it; and at the right end. */
 static void a_quantum_elsewhere(void **state)
 {
-    (void)state;
     static const uint64_t quanta[] = {0, 4096, 5 * MIB};
     struct plot_speedtest plot = small_plot();
     for (size_t i = 0; i < COUNT(quanta); i++) {
@@ -275,7 +267,6 @@ static void a_quantum_elsewhere(void **state)
 /* On an axis of 16.94 octaves labels are 0.59 apart at least: 5000 is 0.29 behind 4096. */
 static void labels_that_would_touch(void **state)
 {
-    (void)state;
     struct plot_point points[] = {
         {4096, 1, 1, 1}, {5000, 1, 1, 1}, {8192, 1, 1, 1}, {256 * MIB, 2, 2, 2}};
     struct plot_lines lines = {.series = {{.test = "Copy", .points = points, .count = 4}},
@@ -290,7 +281,6 @@ static void labels_that_would_touch(void **state)
 /* Boxes 4.7 % apart: at the bottom upwards from 2.5 %, at the top downwards from 92 %. */
 static void boxes_that_would_touch(void **state)
 {
-    (void)state;
     struct plot_point high[] = {{MIB, 1000, 1000, 1000}};
     struct plot_point higher[] = {{MIB, 999, 999, 1000}};
     struct plot_point low[] = {{MIB, 0.04, 0, 1}};
@@ -354,7 +344,6 @@ static void check_point(const struct plot_point *point, uint64_t size_bytes, dou
 /* 4 MiB in 100, 125 and 175 ms: 40, 32, 22.857 MiB/s; the mean time is 133.33 ms, 30 MiB/s. */
 static void rates_of_a_result(void **state)
 {
-    (void)state;
     struct made_stored made = {0};
     struct plot_lines lines;
     struct error error;
@@ -381,7 +370,6 @@ static void rates_of_a_result(void **state)
  * and the fastest known is no slower than the mean. */
 static void without_a_rate(void **state)
 {
-    (void)state;
     struct made_stored made = {0};
     struct plot_lines lines;
     struct error error;
@@ -399,7 +387,6 @@ static void without_a_rate(void **state)
 
 static void too_many_tests(void **state)
 {
-    (void)state;
     struct made_stored made = {0};
     struct plot_lines lines;
     struct error error;

@@ -190,7 +190,6 @@ static void every_size_and_depth(bool direct)
 
 static void buffered_passes(void **state)
 {
-    (void)state;
     undisturbed();
     every_size_and_depth(false);
     assert_true(calls > 0 && ring_calls > 0);
@@ -198,7 +197,6 @@ static void buffered_passes(void **state)
 
 static void direct_passes(void **state)
 {
-    (void)state;
     undisturbed();
     every_size_and_depth(true);
     assert_int_equal(misaligned, 0);
@@ -211,7 +209,6 @@ static void direct_tails(void **state)
     struct target_file *file;
     struct payload payload;
     struct error error;
-    (void)state;
     undisturbed();
     posix_begin(&fixture, NULL, true);
     if (!fixture.conditions.direct) {
@@ -252,7 +249,6 @@ static void odd_chunks(void **state)
     static const struct pass_case rows[] = {
         {1, 1, FLOW_WINDOW}, {1000, 3, FLOW_WINDOW}, {4097, 8, FLOW_BATCH}};
     struct posix_fixture fixture;
-    (void)state;
     undisturbed();
     posix_begin(&fixture, NULL, false);
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -274,7 +270,6 @@ static void short_transfers_go_on(void **state)
         {512, true, {8192, 1, FLOW_WINDOW}},       {512, true, {8192, 8, FLOW_BATCH}},
         {1 << 16, true, {1 << 20, 8, FLOW_BATCH}},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct posix_fixture fixture;
         undisturbed();
@@ -295,7 +290,6 @@ static void one_at_a_time_needs_no_ring(void **state)
 {
     static const struct pass_case one = {4096, 1, FLOW_WINDOW}, eight = {4096, 8, FLOW_WINDOW};
     struct posix_fixture fixture;
-    (void)state;
     undisturbed();
     posix_begin(&fixture, NULL, false);
     three_passes(&fixture, MIB_BYTES, &one);
@@ -317,7 +311,6 @@ static void one_at_a_time_needs_no_ring(void **state)
 static void without_a_ring_one_after_the_other(void **state)
 {
     struct posix_fixture fixture;
-    (void)state;
     undisturbed();
     no_ring = true;
     posix_begin(&fixture, NULL, false);
@@ -335,7 +328,6 @@ static void waiting_is_accounted(void **state)
     struct target_account before;
     struct target_account after;
     struct error error;
-    (void)state;
     undisturbed();
     posix_begin(&fixture, NULL, false);
     for (size_t p = 0; p < COUNT(passes); p++) {
@@ -390,7 +382,6 @@ static void early_end_names_the_offset(void **state)
         {false, 8, 8192, "offset 8192 "}, {false, 8, 12000, "offset 8192 "},
         {true, 1, 12000, "offset 8192 "}, {true, 8, 12000, "offset 8192 "},
     };
-    (void)state;
     undisturbed();
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct posix_fixture fixture;
@@ -410,7 +401,6 @@ static void early_end_names_the_offset(void **state)
 static void full_file_system(void **state)
 {
     struct posix_fixture fixture;
-    (void)state;
     undisturbed();
     if (!posix_begin_mounted(&fixture, "tmpfs", "size=1m")) {
         skip();
@@ -439,7 +429,6 @@ static void interrupts_stop_a_transfer(void **state)
         {8, FLOW_WINDOW, FLOW_READ, false}, {8, FLOW_WINDOW, FLOW_WRITE, false},
         {8, FLOW_BATCH, FLOW_WRITE, false}, {8, FLOW_WINDOW, FLOW_WRITE, true},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct posix_fixture fixture;
         struct flow_plan plan = {.direction = rows[i].direction,

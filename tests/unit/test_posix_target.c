@@ -54,7 +54,6 @@ static void files_come_and_go(void **state)
     struct target_file *file;
     struct error error;
     size_t size;
-    (void)state;
     posix_begin(&fixture, NULL, false);
     assert_string_equal(tree(fixture.first), "");
     file = own_file(&fixture, "a", "abc", 3);
@@ -83,7 +82,6 @@ static void too_many_files(void **state)
     struct target_file *file;
     struct error error;
     unsigned count = 0;
-    (void)state;
     posix_begin(&fixture, NULL, false);
     own_file(&fixture, "file", "", 0);
     while (count < 100 &&
@@ -99,7 +97,6 @@ static void clean_up_removes_only_its_own(void **state)
 {
     struct posix_fixture fixture;
     struct error error;
-    (void)state;
     posix_begin(&fixture, NULL, false);
     make_plain_file(path_in(fixture.first, "theirs"), "x", 1);
     assert_int_equal(mkdir(path_in(fixture.first, "their-directory"), 0700), 0);
@@ -128,7 +125,6 @@ static void symlinks_are_not_followed(void **state)
     struct error error;
     char ours[2 * SCRATCH_SIZE];
     char bait[SCRATCH_SIZE];
-    (void)state;
     posix_begin(&fixture, NULL, false);
     scratch_make(bait);
     make_plain_file(path_in(bait, "a"), "theirs", 6);
@@ -167,7 +163,6 @@ static void no_descriptor_for_the_directory(void **state)
     struct posix_fixture fixture;
     struct error error;
     struct rlimit limit;
-    (void)state;
     posix_begin(&fixture, NULL, false);
     int next = dup(STDIN_FILENO);
     close(next);
@@ -187,7 +182,6 @@ static void no_descriptor_for_the_directory(void **state)
 static void existing_files_are_not_changed(void **state)
 {
     static uint8_t data[3 * 4096 + 100];
-    (void)state;
     for (int direct = 0; direct < 2; direct++) {
         struct posix_fixture fixture;
         struct target_file *file;
@@ -241,7 +235,6 @@ static void existing_must_be_a_plain_file(void **state)
     struct target_file *file;
     struct error error;
     uint64_t size;
-    (void)state;
     posix_begin(&fixture, NULL, false);
     assert_int_equal(mkdir(path_in(fixture.first, "directory"), 0700), 0);
     assert_int_equal(mkfifo(path_in(fixture.first, "fifo"), 0600), 0);
@@ -307,7 +300,6 @@ static void server_copy(struct posix_fixture *fixture, const char *copied_to)
 static void one_directory(void **state)
 {
     struct posix_fixture fixture;
-    (void)state;
     posix_begin(&fixture, NULL, false);
     assert_true(fixture.target->facts.server_copy);
     assert_false(fixture.target->facts.second_place);
@@ -318,7 +310,6 @@ static void one_directory(void **state)
 static void two_directories_of_one_file_system(void **state)
 {
     struct posix_fixture fixture;
-    (void)state;
     posix_begin(&fixture, "/tmp", false);
     struct stat first;
     struct stat second;
@@ -332,7 +323,6 @@ static void two_directories_of_one_file_system(void **state)
 static void one_directory_under_two_names(void **state)
 {
     struct posix_fixture fixture;
-    (void)state;
     posix_begin(&fixture, NULL, false);
     fixture.ops->close(fixture.target);
     snprintf(fixture.second, sizeof fixture.second, "%.100s/.", fixture.first);
@@ -348,7 +338,6 @@ static void two_file_systems(void **state)
 {
     struct posix_fixture fixture;
     struct error error;
-    (void)state;
     if (!other_device()) {
         skip();
     }
@@ -369,7 +358,6 @@ static void free_space_is_the_file_system_s(void **state)
     struct error error;
     uint64_t bytes;
     bool exact;
-    (void)state;
     if (!posix_begin_mounted(&fixture, "tmpfs", "size=1m")) {
         skip();
     }
@@ -415,7 +403,6 @@ static enum cache_state cooled(const char *parent, bool direct, bool *memory)
 static void the_cache_is_looked_at(void **state)
 {
     bool memory;
-    (void)state;
     enum cache_state buffered = cooled(NULL, false, &memory);
     assert_int_equal(buffered, memory ? CACHE_CLIENT_WARM : CACHE_CLIENT_COLD);
     enum cache_state direct = cooled(NULL, true, &memory);
@@ -434,7 +421,6 @@ static void idle_ends_in_three_ways(void **state)
     struct error error;
     bool readable = true;
     int ends[2];
-    (void)state;
     posix_begin(&fixture, NULL, false);
     assert_int_equal(pipe(ends), 0);
     uint64_t deadline_ns = clock_now_ns() + 20 * NS_PER_MS;
@@ -469,7 +455,6 @@ static void unusable_directories(void **state)
         {"/tmp", "/proc", "'/proc'"},
     };
     struct interrupt interrupt = {.fd = -1};
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct posix_options options = {.directory = rows[i].first,
                                         .second_directory = rows[i].second,
@@ -524,7 +509,6 @@ static void leftovers_go_and_others_stay(void **state)
     struct error error;
     char names[5][64];
     char bait[SCRATCH_SIZE];
-    (void)state;
     scratch_make(bait);
     make_plain_file(path_in(bait, "Source"), "x", 1);
     posix_begin(&fixture, NULL, false);

@@ -126,7 +126,6 @@ static void must_refuse(const char *text, const struct refused *row)
 
 static void json_is_read(void **state)
 {
-    (void)state;
     static const char *const conditions[] = {"Linux 6",    "x86_64", "Some CPU",      "2",
                                              "AFP server", "none",   "Netatalk4.5.1", "1048576",
                                              "AFP3.4",     "none"};
@@ -161,7 +160,6 @@ static void json_is_read(void **state)
 
 static void json_sinks(void **state)
 {
-    (void)state;
     static const struct {
         const char *json, *word;
     } rows[] = {{"null", "none"},
@@ -186,7 +184,6 @@ static void json_sinks(void **state)
 
 static void json_reference_store(void **state)
 {
-    (void)state;
     struct stored_result result;
     char *text = replaced(document, "\"reference_store\": null", "\"reference_store\": \"null\"");
     must_read(text, &result);
@@ -198,7 +195,6 @@ static void json_reference_store(void **state)
 /* The shape that was asked for is one condition. */
 static void json_link(void **state)
 {
-    (void)state;
     static const struct {
         const char *link, *condition, *message;
     } rows[] = {
@@ -243,7 +239,6 @@ static char *directory_document(void)
 
 static void json_of_a_directory(void **state)
 {
-    (void)state;
     struct stored_result result;
     char *text = directory_document();
     must_read(text, &result);
@@ -262,7 +257,6 @@ static void json_of_a_directory(void **state)
 
 static void json_of_a_directory_is_strict(void **state)
 {
-    (void)state;
     static const struct refused rows[] = {
         {"\"directory\": \"/mnt/a\"", "\"directory\": null",
          "file_system.directory: expected a text"},
@@ -282,7 +276,6 @@ static void json_of_a_directory_is_strict(void **state)
 
 static void json_incomplete(void **state)
 {
-    (void)state;
     static const struct {
         const char *old, *with, *why;
     } rows[] = {
@@ -310,7 +303,6 @@ static void json_incomplete(void **state)
 
 static void json_case_that_ran_twice(void **state)
 {
-    (void)state;
     struct stored_result result;
     struct error error;
     char *text = replaced(document, "\"Read\"", "\"Write\"");
@@ -386,7 +378,6 @@ static const struct refused refused_json[] = {
 
 static void json_is_strict(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(refused_json); i++) {
         must_refuse(document, &refused_json[i]);
     }
@@ -394,7 +385,6 @@ static void json_is_strict(void **state)
 
 static void deep_json_is_refused(void **state)
 {
-    (void)state;
     size_t size = 100000;
     char *text = malloc(size + 1);
     memset(text, '[', size);
@@ -412,7 +402,6 @@ static void deep_json_is_refused(void **state)
 
 static void csv_is_read(void **state)
 {
-    (void)state;
     struct stored_result result;
     must_read(sweep, &result);
     assert_string_equal(result.format, "speed test CSV");
@@ -433,7 +422,6 @@ static void csv_is_read(void **state)
 
 static void csv_of_windows(void **state)
 {
-    (void)state;
     struct stored_result result;
     must_read("test_name,iteration,file_size_mb,microseconds,throughput_mbs\r\n"
               "Read,1,0.004,61,64.04\r\n",
@@ -444,7 +432,6 @@ static void csv_of_windows(void **state)
 
 static void csv_of_netatalk(void **state)
 {
-    (void)state;
     struct stored_result result;
     must_read(netatalk, &result);
     assert_string_equal(result.format, "Netatalk CSV");
@@ -461,7 +448,6 @@ static void csv_of_netatalk(void **state)
 
 static void csv_that_was_cut_off(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t runs;
@@ -509,7 +495,6 @@ static const struct refused refused_csv[] = {
 
 static void csv_is_strict(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(refused_csv); i++) {
         must_refuse(sweep, &refused_csv[i]);
     }
@@ -517,7 +502,6 @@ static void csv_is_strict(void **state)
 
 static void what_is_no_result(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *message;
     } rows[] = {
@@ -541,7 +525,6 @@ static void what_is_no_result(void **state)
 
 static void limits(void **state)
 {
-    (void)state;
     struct stored_result result;
     struct error error;
     assert_false(read_result_buffer("file", "", STORED_FILE_LIMIT + 1, &result, &error));
@@ -568,7 +551,6 @@ static void limits(void **state)
 
 static void files(void **state)
 {
-    (void)state;
     struct stored_result result;
     struct error error;
     assert_false(read_result_file("/nonexistent/file", &result, &error));
@@ -594,7 +576,6 @@ static void files(void **state)
 
 static void every_prefix(void **state)
 {
-    (void)state;
     static const char *const texts[] = {document, sweep, netatalk};
     for (size_t i = 0; i < COUNT(texts); i++) {
         for (size_t size = 0; size < strlen(texts[i]); size++) {
@@ -610,7 +591,6 @@ static void every_prefix(void **state)
 
 static void random_changes(void **state)
 {
-    (void)state;
     static const char *const texts[] = {document, sweep, netatalk};
     static const char bytes[] = "0123456789,.\n\r#-_\"{}[]:\0\xff Rea";
     uint32_t random = 1;
@@ -633,7 +613,6 @@ static void random_changes(void **state)
 
 static void out_of_memory(void **state)
 {
-    (void)state;
     char *directory = directory_document();
     const char *const texts[] = {document, directory, sweep, netatalk,
                                  CSV_HEADER "Read,1,0.004,61,64.04\nRead,2,0.00"};
@@ -660,7 +639,6 @@ static void out_of_memory(void **state)
 
 static void sizes_as_csv_prints_them(void **state)
 {
-    (void)state;
     uint32_t random = 7;
     for (int i = 0; i < 20000; i++) {
         uint64_t size = i < 4096 ? (uint64_t)i * 16 : (uint64_t)next_random(&random) * 64;
@@ -675,7 +653,6 @@ static void sizes_as_csv_prints_them(void **state)
 
 static void sizes_from_csv(void **state)
 {
-    (void)state;
     static const struct {
         const char *printed;
         uint64_t size_bytes;

@@ -9,7 +9,6 @@
 
 static void warm_ups_are_not_measured(void **state)
 {
-    (void)state;
     static const uint64_t durations[] = {1, 2, 3, 4, 5};
     for (uint32_t warmups = 0; warmups <= 4; warmups++) {
         struct test_case test = {.sessions = 1, .warmups = warmups, .iterations = 5 - warmups};
@@ -40,7 +39,6 @@ static void warm_ups_are_not_measured(void **state)
 /* A case stays where it is while others are added: observers keep pointers to it. */
 static void cases_stay_where_they_are(void **state)
 {
-    (void)state;
     static const uint64_t durations[] = {7, 8};
     struct test_case test = {.name = "Read", .sessions = 3, .iterations = 2};
     struct result result = {0};
@@ -56,7 +54,6 @@ static void cases_stay_where_they_are(void **state)
 
 static void requests_of_all_kinds(void **state)
 {
-    (void)state;
     const struct sample_counts counts = {.requests = {1, 20, 300, 4000}};
     assert_int_equal(sample_requests(&counts), 4321);
     assert_string_equal(request_kind_names[REQUEST_READ], "read");
@@ -80,37 +77,29 @@ static bool hear(void *context, const char *word, struct error *error)
 
 static bool on_begin(void *context, const struct result_case *result_case, struct error *error)
 {
-    (void)result_case;
     return hear(context, "begin", error);
 }
 
 static bool on_run_begin(void *context, const struct result_case *result_case,
                          const struct sample *sample, struct error *error)
 {
-    (void)result_case;
-    (void)sample;
     return hear(context, "run begins", error);
 }
 
 static bool on_sample(void *context, const struct result_case *result_case,
                       const struct sample *sample, struct error *error)
 {
-    (void)result_case;
-    (void)sample;
     return hear(context, "sample", error);
 }
 
 static bool on_end(void *context, const struct result *result,
                    const struct result_case *result_case, struct error *error)
 {
-    (void)result;
-    (void)result_case;
     return hear(context, "end", error);
 }
 
 static bool on_finish(void *context, const struct result *result, struct error *error)
 {
-    (void)result;
     return hear(context, "finish", error);
 }
 
@@ -124,7 +113,6 @@ static void on_progress(void *context, const struct result_case *result_case, ui
                         bool warmup)
 {
     struct error error;
-    (void)result_case;
     hear(context, warmup ? "warm-up" : number == 2 ? "run2" : "run", &error);
 }
 
@@ -150,7 +138,6 @@ static void make_observers(struct observers *observers)
 
 static void all_are_told_in_turn(void **state)
 {
-    (void)state;
     struct observers observers;
     struct error error;
     make_observers(&observers);
@@ -171,7 +158,6 @@ static void all_are_told_in_turn(void **state)
  * full disk under one report does not cost the other. The first error is the one that counts. */
 static void the_first_failure_is_told(void **state)
 {
-    (void)state;
     static const struct {
         const char *refusal, *heard;
     } rows[] = {
@@ -198,7 +184,6 @@ static void the_first_failure_is_told(void **state)
 
 static void no_more_observers_than_fit(void **state)
 {
-    (void)state;
     struct observers observers = {.count = 0};
     struct observer observer = {.context = NULL};
     for (size_t i = 0; i < OBSERVER_LIMIT + 3; i++) {

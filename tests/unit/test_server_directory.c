@@ -37,7 +37,6 @@ static void open_store(uint64_t limit_bytes)
 
 static int setup(void **state)
 {
-    (void)state;
     scratch_make(inside);
     scratch_make(outside);
     at = open(inside, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -47,7 +46,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     assert_int_equal(seteuid(getuid()), 0); /* a test that failed may have left another */
     store->ops->destroy(store);
     close(at);
@@ -154,7 +152,6 @@ static const char *listing(void)
 
 static void links_and_devices_do_not_exist(void **state)
 {
-    (void)state;
     assert_int_equal(symlinkat("/etc/passwd", at, "passwd"), 0);
     assert_int_equal(symlinkat("/etc", at, "etc"), 0);
     assert_int_equal(symlinkat("file", at, "relative"), 0);
@@ -187,7 +184,6 @@ static void names_that_are_none(void **state)
         {(const uint8_t *)"\xf4\x90\x80\x80", 4}, /* beyond the last character */
         {(const uint8_t *)"\xe2\x82", 2},         /* cut */
     };
-    (void)state;
     put_file("file", "");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct store_node *node;
@@ -218,7 +214,6 @@ static void slashes(void **state)
         {"a/../../escaped", "a:..:..:escaped"},
         {"/", ":"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         no_child(names[i][0]);
         assert_int_equal(add(names[i][0], AFP_FILE), AFP_OK);
@@ -234,7 +229,6 @@ static atomic_bool swapping;
 /* Again and again "d" is a directory, then a link that leads out. */
 static void *swap(void *ignored)
 {
-    (void)ignored;
     while (atomic_load(&swapping)) {
         assert_int_equal(renameat2(at, "d", at, "link", RENAME_EXCHANGE), 0);
     }
@@ -245,7 +239,6 @@ static void a_directory_that_becomes_a_link(void **state)
 {
     pthread_t thread;
     unsigned hits = 0;
-    (void)state;
     assert_int_equal(mkdirat(at, "d", 0777), 0);
     assert_int_equal(symlinkat(outside, at, "link"), 0);
     put_file("d/seen", "inside");
@@ -285,7 +278,6 @@ static void renamed(void **state)
 {
     static const uint8_t none[32];
     struct store_attributes wanted = {.finder_info = "TEXT"};
-    (void)state;
     put_file("a", "1");
     assert_int_equal(mkdirat(at, "d", 0777), 0);
     put_file("d/f", "2");
@@ -313,7 +305,6 @@ static void renamed(void **state)
 
 static void replaced(void **state)
 {
-    (void)state;
     put_file("f", "old");
     uint32_t id = id_of("f");
     assert_int_equal(unlinkat(at, "f", 0), 0);
@@ -332,7 +323,6 @@ static void replaced(void **state)
 
 static void hard_links(void **state)
 {
-    (void)state;
     put_file("a", "both");
     assert_int_equal(linkat(at, "a", at, "b", 0), 0);
     uint32_t a = id_of("a"), b = id_of("b");
@@ -346,7 +336,6 @@ static void hard_links(void **state)
 
 static void others_add_and_remove(void **state)
 {
-    (void)state;
     put_file("a", "");
     put_file("b", "");
     put_file("c", "");
@@ -370,7 +359,6 @@ static void others_add_and_remove(void **state)
 /* A directory that has not changed for long is not read again, and still nothing is missed. */
 static void a_settled_directory(void **state)
 {
-    (void)state;
     put_file("a", "");
     sleep(4);
     assert_string_equal(listing(), "a ");
@@ -387,7 +375,6 @@ static void changed_contents(void **state)
 {
     struct store_fork *fork;
     char buffer[6];
-    (void)state;
     put_file("f", "one");
     assert_int_equal(open_fork(child("f"), AFP_ACCESS_READ, &fork), AFP_OK);
     assert_int_equal(store->ops->fork_length(store, fork), 3);
@@ -405,7 +392,6 @@ static void removed_while_open(void **state)
     static struct fixture fixture;
     static struct peer peer;
     char path[SCRATCH_SIZE + 4];
-    (void)state;
     fixture_prepare(&fixture);
     fixture_use(&fixture, "directory");
     fixture_open(&fixture);
@@ -443,7 +429,6 @@ static void attributes_on_disk(void **state)
 {
     struct store_attributes wanted = {.modified = 100000, .mode = 0106741, .created = 50};
     struct stat status;
-    (void)state;
     assert_int_equal(add("f", AFP_FILE), AFP_OK);
     assert_true((int32_t)get(child("f")).created > 800000000);
     assert_int_equal(
@@ -462,7 +447,6 @@ static void content_on_disk(void **state)
 {
     struct store_fork *fork;
     struct store_write write = {.size = 5};
-    (void)state;
     assert_int_equal(add("f", AFP_FILE), AFP_OK);
     assert_int_equal(open_fork(child("f"), AFP_ACCESS_WRITE, &fork), AFP_OK);
     assert_int_equal(store->ops->write_begin(store, fork, &write), AFP_OK);
@@ -480,7 +464,6 @@ static void nothing_else_on_disk(void **state)
 {
     struct store_attributes wanted = {.finder_info = "TEXT", .attributes = 1, .backed_up = 5};
     struct store_fork *fork;
-    (void)state;
     assert_int_equal(add("f", AFP_FILE), AFP_OK);
     assert_int_equal(store->ops->fork_open(store, child("f"), STORE_RESOURCE_FORK, AFP_ACCESS_WRITE,
                                            &fork),
@@ -503,7 +486,6 @@ static void deep_paths(void **state)
     enum { DEPTH = 40 };
     char name[201];
     struct store_node *node = root();
-    (void)state;
     memset(name, 'n', 200);
     name[200] = '\0';
     for (unsigned i = 0; i < DEPTH; i++) { /* twice what a path may have */
@@ -522,7 +504,6 @@ static void deep_paths(void **state)
 
 static void a_limit_counts_what_is_there(void **state)
 {
-    (void)state;
     assert_int_equal(mkdirat(at, "d", 0777), 0);
     put_file("a", "0123456789");
     put_file("d/b", "01234");
@@ -537,7 +518,6 @@ static void a_limit_counts_what_is_there(void **state)
 
 static void files_of_other_servers_stay(void **state)
 {
-    (void)state;
     assert_int_equal(mkdirat(at, "d", 0777), 0);
     put_file("d/f", "");
     assert_int_equal(store->ops->remove(store, child("d")), AFP_DIRECTORY_NOT_EMPTY);
@@ -557,7 +537,6 @@ static void results(void **state)
         {EROFS, -5031},  {ENOENT, -5018}, {ENOTEMPTY, -5007}, {EEXIST, -5017},
         {EMFILE, -5026}, {ELOOP, -5018},  {EIO, -5014},       {EXDEV, -5036},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         assert_int_equal(file_result(rows[i][0]), rows[i][1]);
     }
@@ -568,7 +547,6 @@ static void permissions(void **state)
 {
     struct store_fork *fork;
     struct store_node *node;
-    (void)state;
     put_file("readable", "r");
     put_file("writable", "w");
     put_file("closed", "c");
@@ -609,7 +587,6 @@ static void no_more_descriptors(void **state)
     struct rlimit limit, few;
     struct store_fork *fork;
     struct store_node *node;
-    (void)state;
     put_file("f", "");
     assert_int_equal(mkdirat(at, "d", 0777), 0);
     struct store_node *file = child("f"), *d = child("d");
@@ -646,7 +623,6 @@ static void full_and_read_only_file_systems(void **state)
     static struct fixture fixture;
     static struct peer peer;
     static uint8_t data[200000];
-    (void)state;
     fixture_prepare(&fixture);
     fixture_use(&fixture, "directory");
     if (!mount_small(fixture.directories[1])) {
@@ -692,8 +668,6 @@ static void full_and_read_only_file_systems(void **state)
 
 static bool wait_on(void *context, uint64_t silent_ns, struct error *error)
 {
-    (void)context;
-    (void)error;
     return silent_ns < 10 * NS_PER_S;
 }
 
@@ -704,7 +678,6 @@ static void a_file_without_splice(void **state)
     struct error error;
     struct inbox inbox;
     int sockets[2];
-    (void)state;
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets), 0);
     int file = openat(at, "f", O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     for (size_t i = 0; i < sizeof data; i++) {
@@ -737,7 +710,6 @@ static void a_file_without_sendfile(void **state)
     static char data[3000], back[sizeof data];
     struct error error;
     int sockets[2];
-    (void)state;
     struct store_fork fork = {.on_disk = true};
     atomic_init(&fork.file, open("/proc/self/environ", O_RDONLY | O_CLOEXEC));
     atomic_init(&fork.writable, -1);
@@ -760,7 +732,6 @@ static void copies_between_file_systems(void **state)
     static struct peer peer;
     static uint8_t data[200001];
     char path[SCRATCH_SIZE + 4];
-    (void)state;
     fixture_prepare(&fixture);
     fixture_use(&fixture, "directory");
     scratch_remove(fixture.directories[1]);

@@ -95,7 +95,6 @@ static void faults_that_are_refused(void **state)
     };
     struct fault fault;
     struct error error;
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         if (fault_parse(&fault, wrong[i], &error)) {
             fail_msg("accepted: %s", wrong[i]);
@@ -110,7 +109,6 @@ static void faults_are_read(void **state)
 {
     struct fault fault;
     struct error error;
-    (void)state;
     assert_true(fault_parse(&fault, "delay=1.25@FPRead*#3-5", &error));
     assert_int_equal(fault.number, 1250000000);
     assert_string_equal(fault.request, "FPRead*");
@@ -142,7 +140,6 @@ static void expect_own(uint8_t command, const char *payload)
 
 static void unasked_frames_come_before_the_reply(void **state)
 {
-    (void)state;
     OPEN_WITH("tickle@FPGetVolParms", "attention=2005@FPGetVolParms", "shutdown=5@FPGetVolParms",
               "unknown@FPGetVolParms");
     peer_open(&peer, &fixture.service, "AFP3.4");
@@ -161,7 +158,6 @@ static void unasked_frames_come_before_the_reply(void **state)
 
 static void replies_are_changed(void **state)
 {
-    (void)state;
     OPEN_WITH("truncate=2@FPGetVolParms#1", "extend=3@FPGetVolParms#2", "flip=0@FPGetVolParms#3",
               "payload=0102@FPGetVolParms#4");
     peer_open(&peer, &fixture.service, "AFP3.4");
@@ -175,7 +171,6 @@ static void replies_are_changed(void **state)
 
 static void ids_and_commands_are_changed(void **state)
 {
-    (void)state;
     OPEN_WITH("id=77@FPGetVolParms#1", "command=6@FPGetVolParms#2", "twice@FPGetVolParms#3");
     peer_open(&peer, &fixture.service, "AFP3.4");
     uint16_t id = peer.request_id;
@@ -197,7 +192,6 @@ static void ids_and_commands_are_changed(void **state)
 static void a_refused_request_is_not_executed(void **state)
 {
     static const uint8_t data[1000];
-    (void)state;
     OPEN_WITH("code=-5000@FPCreateFile#1", "code=-5008@FPWriteExt#1", "eof=10@FPReadExt");
     peer_open(&peer, &fixture.service, "AFP3.4");
     expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_ACCESS_DENIED, "");
@@ -214,7 +208,6 @@ static void a_refused_request_is_not_executed(void **state)
 
 static void a_result_of_zero_is_one_too(void **state)
 {
-    (void)state;
     OPEN_WITH("code=0@FPCreateFile");
     peer_open(&peer, &fixture.service, "AFP3.4");
     expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
@@ -224,7 +217,6 @@ static void a_result_of_zero_is_one_too(void **state)
 
 static void a_session_is_refused(void **state)
 {
-    (void)state;
     OPEN_WITH("code=-1071@DSIOpenSession");
     peer_connect(&peer, &fixture.service);
     peer_send(&peer, DSI_OPEN_SESSION, 0, NULL, 0);
@@ -238,7 +230,6 @@ static void a_session_is_refused(void **state)
 
 static void replies_in_reverse(void **state)
 {
-    (void)state;
     OPEN_WITH("reverse=3@FPGetVolParms");
     peer_open(&peer, &fixture.service, "AFP3.4");
     uint16_t id = peer.request_id;
@@ -257,7 +248,6 @@ static void replies_in_reverse(void **state)
 
 static void a_reply_in_single_bytes(void **state)
 {
-    (void)state;
     OPEN_WITH("pieces=1@FPGetVolParms");
     peer_open(&peer, &fixture.service, "AFP3.4");
     expect(&peer, ASK, AFP_OK, "0008 ?? ?? ?? ??");
@@ -266,7 +256,6 @@ static void a_reply_in_single_bytes(void **state)
 
 static void a_delay_delays(void **state)
 {
-    (void)state;
     OPEN_WITH("delay=0.15@FPGetVolParms");
     peer_open(&peer, &fixture.service, "AFP3.4");
     uint64_t begin_ns = clock_now_ns();
@@ -279,7 +268,6 @@ static void a_delay_delays(void **state)
 static void tickles_during_a_long_command(void **state)
 {
     unsigned tickles = 0;
-    (void)state;
     OPEN_WITH("delay=0.5@FPGetVolParms");
     fixture.service.tickle_ns = 100 * NS_PER_MS;
     peer_open(&peer, &fixture.service, "AFP3.4");
@@ -307,7 +295,6 @@ static ssize_t bytes_until_the_end(void)
 
 static void closes_after_so_many_bytes(void **state)
 {
-    (void)state;
     OPEN_WITH("close=29@FPGetVolParms#2");
     peer_open(&peer, &fixture.service, "AFP3.4");
     expect(&peer, ASK, AFP_OK, NULL);
@@ -319,7 +306,6 @@ static void closes_after_so_many_bytes(void **state)
 
 static void closes_at_a_request(void **state)
 {
-    (void)state;
     OPEN_WITH("close@#4"); /* OpenSession, login, two volumes */
     peer_login(&peer, &fixture.service, "AFP3.4");
     expect(&peer, "18 00 0020 03 'one'", AFP_OK, NULL);
@@ -331,7 +317,6 @@ static void closes_at_a_request(void **state)
 
 static void resets(void **state)
 {
-    (void)state;
     OPEN_WITH("reset@FPGetVolParms");
     peer_open(&peer, &fixture.service, "AFP3.4");
     send_command(ASK);
@@ -341,7 +326,6 @@ static void resets(void **state)
 
 static void half_closes_and_goes_on(void **state)
 {
-    (void)state;
     OPEN_WITH("half-close@FPGetVolParms");
     peer_open(&peer, &fixture.service, "AFP3.4");
     send_command(ASK);
@@ -362,7 +346,6 @@ static void expect_silence(void)
 
 static void ignores_one_and_falls_mute(void **state)
 {
-    (void)state;
     OPEN_WITH("ignore@FPGetVolParms#1", "mute@FPGetVolParms#3");
     peer_open(&peer, &fixture.service, "AFP3.4");
     send_command(ASK);
@@ -376,7 +359,6 @@ static void ignores_one_and_falls_mute(void **state)
 
 static void a_deaf_server_ends_with_its_client(void **state)
 {
-    (void)state;
     OPEN_WITH("deaf@FPGetVolParms");
     peer_open(&peer, &fixture.service, "AFP3.4");
     send_command(ASK);
@@ -395,7 +377,6 @@ static void a_client_that_writes_before_it_reads(void **state)
     const size_t writes = LARGE / data_size;
     struct error error;
     struct timeval limit = {.tv_sec = 15};
-    (void)state;
     fixture_prepare(&fixture);
     fixture_use(&fixture, *state);
     fixture_open(&fixture);
@@ -434,7 +415,6 @@ static void a_client_that_writes_before_it_reads(void **state)
 /* Without that, or when the store is full, the client has to read: the server gives up on it. */
 static void a_client_that_never_reads(void **state)
 {
-    (void)state;
     fixture_prepare(&fixture);
     fixture.config.read_ahead_bytes = 0;
     fixture_open(&fixture);

@@ -24,14 +24,12 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     fixture_stop(&fixture, &peer);
     return 0;
 }
 
 static void create(void **state)
 {
-    (void)state;
     expect(&peer, "07 00 0001 00000002 02 05 'a.bin'", AFP_OK, "");
     expect(&peer, "07 00 0001 00000002 02 05 'a.bin'", AFP_OBJECT_EXISTS, "");
     expect(&peer, "07 80 0001 00000002 02 05 'a.bin'", AFP_OK, "");
@@ -53,7 +51,6 @@ static void create(void **state)
 /* Appendix C. */
 static void parameters(void **state)
 {
-    (void)state;
     expect(&peer, "22 00 0001 00000002 0000 0102 02 00", AFP_OK,
            "0000 0102 80 00 00000001 00000002");
     expect(&peer, "07 00 0001 00000002 03 00000000 0005 'a.bin'", AFP_OK, "");
@@ -71,7 +68,6 @@ static void parameters(void **state)
 
 static void paths(void **state)
 {
-    (void)state;
     expect(&peer, "06 00 0001 00000002 02 01 'd'", AFP_OK, "00000011");
     expect(&peer, "06 00 0001 00000011 02 01 'e'", AFP_OK, "00000012");
     static const struct {
@@ -109,7 +105,6 @@ static void paths(void **state)
 
 static void delete (void **state)
 {
-    (void)state;
     expect(&peer, "06 00 0001 00000002 02 01 'd'", AFP_OK, "00000011");
     expect(&peer, "07 00 0001 00000011 02 01 'f'", AFP_OK, "");
     expect(&peer, "08 00 0001 00000002 02 01 'd'", AFP_DIRECTORY_NOT_EMPTY, "");
@@ -128,7 +123,6 @@ static void delete (void **state)
 
 static void rename_and_move(void **state)
 {
-    (void)state;
     expect(&peer, "06 00 0001 00000002 02 01 'd'", AFP_OK, "00000011");
     expect(&peer, "06 00 0001 00000011 02 01 'e'", AFP_OK, "00000012");
     expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
@@ -151,7 +145,6 @@ static void rename_and_move(void **state)
 
 static void exchange(void **state)
 {
-    (void)state;
     expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
     expect(&peer, "07 00 0001 00000002 02 01 'g'", AFP_OK, "");
     expect(&peer, "06 00 0001 00000002 02 01 'd'", AFP_OK, "00000013");
@@ -168,7 +161,6 @@ static void exchange(void **state)
 
 static void set_parameters(void **state)
 {
-    (void)state;
     expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
     expect(&peer, "23 00 0001 00000002 001d 02 01 'f' 00 8001 00000005 00000006 00000007", AFP_OK,
            "");
@@ -188,7 +180,6 @@ static void set_parameters(void **state)
 
 static void enumerate_rules(void **state)
 {
-    (void)state;
     expect(&peer, "09 00 0001 00000002 0140 0140 0005 0001 1000 02 00", AFP_OBJECT_NOT_FOUND, "");
     expect(&peer, "07 00 0001 00000002 02 05 'a.bin'", AFP_OK, "");
     expect(&peer, "06 00 0001 00000002 02 02 'dd'", AFP_OK, "00000012");
@@ -222,7 +213,6 @@ static void enumerate_pages(void **state)
     enum { COUNT = 3000 };
     static bool seen[COUNT];
     char request[120];
-    (void)state;
     for (unsigned i = 0; i < COUNT; i++) {
         snprintf(request, sizeof request, "07 00 0001 00000002 02 0b 'entry %05u'", i);
         expect(&peer, request, AFP_OK, "");
@@ -262,7 +252,6 @@ static void enumerate_pages(void **state)
 static void copy_file(void **state)
 {
     static const uint8_t data[5000] = "data";
-    (void)state;
     expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
     expect(&peer, "06 00 0001 00000002 02 01 'd'", AFP_OK, "00000012");
     expect(&peer, "06 00 0002 00000002 02 01 'e'", AFP_OK, "00000011");
@@ -358,7 +347,6 @@ static void old_clients(void **state)
     };
     static const int32_t results[] = {AFP_BITMAP_ERROR, AFP_BITMAP_ERROR, AFP_BITMAP_ERROR,
                                       AFP_CALL_NOT_SUPPORTED};
-    (void)state;
     expect(&peer, "07 00 0001 00000002 03 00000000 0003 'e' cc81", AFP_OK, "");
     expect(&peer, "07 00 0001 00000002 03 00000000 0024 '123456789012345678901234567890123456'",
            AFP_OK, "");

@@ -38,14 +38,12 @@ static int setup_old(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     fixture_stop(&fixture, &peer);
     return 0;
 }
 
 static void open_and_close(void **state)
 {
-    (void)state;
     expect(&peer, "1a 00 0001 00000002 0000 0001 02 01 'x'", AFP_OBJECT_NOT_FOUND, "");
     expect(&peer, "1a 00 0001 00000002 0000 0001 02 00", AFP_OBJECT_TYPE_ERROR, "");
     expect(&peer, "1a 00 0001 00000002 1000 0001 02 01 'f'", AFP_BITMAP_ERROR, "");
@@ -68,7 +66,6 @@ static void open_and_close(void **state)
 
 static void reading(void **state)
 {
-    (void)state;
     expect(&peer, "3c 00 0001 000000000000000f 0000000000000064", AFP_EOF, "'fghijklm'");
     expect(&peer, "1b 00 0001 0000000f 00000008 0000", AFP_OK, "'fghijklm'");
     expect(&peer, "1b 00 0001 00000017 00000001 0000", AFP_EOF, "");
@@ -88,7 +85,6 @@ static void reading(void **state)
 
 static void writing(void **state)
 {
-    (void)state;
     expect_write(&peer, "3d 80 0001 fffffffffffffffd 0000000000000003", "XYZ", 3, AFP_OK,
                  "0000000000000017");
     expect_write(&peer, "21 80 0001 fffffffd 00000003", "XYZ", 3, AFP_OK, "00000017");
@@ -118,7 +114,6 @@ static void writing(void **state)
 static void all_sizes(void **state)
 {
     static uint8_t data[200000];
-    (void)state;
     for (size_t i = 0; i < sizeof data; i++) {
         data[i] = (uint8_t)(i * 2654435761U >> 24);
     }
@@ -137,7 +132,6 @@ static void all_sizes(void **state)
 static void null_store(void **state)
 {
     static uint8_t first[1000], data[100000];
-    (void)state;
     expect(&peer, "3c 00 0001 0000000000000000 0000000000000064", AFP_EOF, NULL);
     assert_int_equal(peer.header.length, 23);
     expect_write(&peer, "3d 00 0001 0000000000000017 0000000000000000", data, sizeof data, AFP_OK,
@@ -152,7 +146,6 @@ static void null_store(void **state)
 
 static void deny_modes(void **state)
 {
-    (void)state;
     expect(&peer, "04 00 0001", AFP_OK, "");
     peer_open(&other, &fixture.service, "AFP3.4");
     static const uint8_t modes[] = {0x01, 0x02, 0x03, 0x11, 0x12, 0x13, 0x21,
@@ -194,7 +187,6 @@ static void deny_modes(void **state)
 
 static void write_inhibit(void **state)
 {
-    (void)state;
     expect(&peer, "23 00 0001 00000002 0001 02 01 'f' 00 8020", AFP_OK, "");
     expect(&peer, "1a 00 0001 00000002 0000 0003 02 01 'f'", AFP_OBJECT_LOCKED, "");
     expect(&peer, "1a 00 0001 00000002 0000 0001 02 01 'f'", AFP_OK, "0000 0002");
@@ -202,7 +194,6 @@ static void write_inhibit(void **state)
 
 static void locks(void **state)
 {
-    (void)state;
     expect(&peer, "1f 00 0001 0200 000003e8", AFP_OK, "");
     peer_open(&other, &fixture.service, "AFP3.4");
     expect(&other, "1a 00 0001 00000002 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
@@ -233,7 +224,6 @@ static void locks(void **state)
 
 static void too_many_forks(void **state)
 {
-    (void)state;
     for (unsigned i = 2; i <= 1024; i++) {
         char reply[20];
         snprintf(reply, sizeof reply, "0000 %04x", i);
@@ -267,7 +257,6 @@ static void disk_full(void **state)
 
 static void old_version(void **state)
 {
-    (void)state;
     expect_write(&peer, "3d 00 0001 0000000000000000 0000000000000000", "!", 1,
                  AFP_CALL_NOT_SUPPORTED, "");
     expect(&peer, "0e 00 0001 0800", AFP_BITMAP_ERROR, "");

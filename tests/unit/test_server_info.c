@@ -35,7 +35,6 @@ static void check_list(const struct afp_info_list *list, const char *const *name
 
 static void netatalk(void **state)
 {
-    (void)state;
     static const char *const versions[] = {"AFP2.2", "AFPX03", "AFP3.1",
                                            "AFP3.2", "AFP3.3", "AFP3.4"};
     static const char *const uams[] = {
@@ -81,7 +80,6 @@ static bool decode(const uint8_t *bytes, size_t size)
 
 static void never_reads_past_a_cut(void **state)
 {
-    (void)state;
     uint8_t bytes[LIMIT];
     size_t size = live_bytes(bytes);
     assert_true(decode(bytes, size));
@@ -92,7 +90,6 @@ static void never_reads_past_a_cut(void **state)
 
 static void survives_broken_bytes(void **state)
 {
-    (void)state;
     uint32_t random = 1;
     for (int i = 0; i < 20000; i++) {
         uint8_t bytes[LIMIT];
@@ -108,7 +105,6 @@ static void survives_broken_bytes(void **state)
 /* A server may claim a signature and give none: then its offset is 0, also when encoded again. */
 static void a_signature_that_is_not_there(void **state)
 {
-    (void)state;
     uint8_t bytes[LIMIT];
     uint8_t again[LIMIT];
     size_t size = live_bytes(bytes);
@@ -135,7 +131,6 @@ static void a_signature_that_is_not_there(void **state)
 /* An address counts its own length byte, so 0 cannot be. */
 static void an_address_of_no_length(void **state)
 {
-    (void)state;
     uint8_t bytes[LIMIT];
     size_t size = live_bytes(bytes);
     assert_int_equal(bytes[0x1c3], 8);
@@ -147,7 +142,6 @@ static void an_address_of_no_length(void **state)
 
 static void long_lists_are_cut(void **state)
 {
-    (void)state;
     uint8_t bytes[LIMIT];
     size_t size = bytes_from_text("0010 0000 0000 0000 0020 01\"s\" 0000 0000 | 03\"abc\" 14",
                                   bytes, sizeof bytes);
@@ -180,7 +174,6 @@ static void long_lists_are_cut(void **state)
 
 static void foreign_servers(void **state)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         const char *signature; /* "": none */
@@ -222,7 +215,6 @@ static void foreign_servers(void **state)
 
 static void round_trip(void **state)
 {
-    (void)state;
     static const uint16_t flag_sets[] = {0, AFP_SERVER_TCP, 0x0239, 0x8f79};
     static const char *const server_names[] = {"odd", "even"};
     for (size_t i = 0; i < COUNT(flag_sets) * COUNT(server_names); i++) {
@@ -271,7 +263,6 @@ static void round_trip(void **state)
 /* An address with its length byte has 255 bytes at most. */
 static void addresses_too_long_to_encode(void **state)
 {
-    (void)state;
     static uint8_t long_address[512];
     static const struct {
         size_t size;

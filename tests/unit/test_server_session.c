@@ -19,7 +19,6 @@ static struct peer peer, other;
 
 static int setup(void **state)
 {
-    (void)state;
     fixture_prepare(&fixture);
     fixture.config.quantum = 100000;
     fixture.config.session_limit = 2;
@@ -29,7 +28,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     fixture_close(&fixture);
     return 0;
 }
@@ -40,7 +38,6 @@ static int teardown(void **state)
 static void open_session(void **state)
 {
     static const uint8_t options[] = {0x77, 2, 9, 9, 1, 4, 0, 0, 0, 2};
-    (void)state;
     peer_connect(&peer, &fixture.service);
     peer_send(&peer, DSI_OPEN_SESSION, 0, options, sizeof options);
     assert_true(peer_receive(&peer));
@@ -68,7 +65,6 @@ static void bad_first_frames(void **state)
         {DSI_OPEN_SESSION, "\1", 1},
     };
     static const uint8_t large[5000];
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         uint8_t payload[8] = {0};
         memcpy(payload, rows[i].payload, strlen(rows[i].payload));
@@ -107,7 +103,6 @@ static void check_info(void)
 
 static void status(void **state)
 {
-    (void)state;
     peer_connect(&peer, &fixture.service);
     peer_send(&peer, DSI_GET_STATUS, 0, "\x0f", 2);
     assert_true(peer_receive(&peer));
@@ -123,7 +118,6 @@ static void status(void **state)
 static void places(void **state)
 {
     static struct peer third;
-    (void)state;
     peer_login(&peer, &fixture.service, "AFP3.4");
     peer_login(&other, &fixture.service, "AFP3.4");
     peer_connect(&third, &fixture.service);
@@ -154,7 +148,6 @@ static void frames_that_end_the_session(void **state)
         {DSI_WRITE, 20, 19},      /* block beyond the frame */
         {DSI_WRITE, 20, 100021},  /* data above the quantum */
     };
-    (void)state;
     large[0] = AFP_WRITE_EXT;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         peer_login(&peer, &fixture.service, "AFP3.4");
@@ -180,7 +173,6 @@ static void frames_that_are_refused(void **state)
         {DSI_WRITE, AFP_WRITE_EXT, 21, 99000}, {DSI_WRITE, AFP_WRITE_EXT, 20, 100020},
         {DSI_WRITE, AFP_WRITE, 12, 12},
     };
-    (void)state;
     peer_login(&peer, &fixture.service, "AFP3.4");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         large[0] = rows[i].afp_command;
@@ -197,7 +189,6 @@ static void frames_that_are_ignored(void **state)
 {
     static const uint8_t payload[3000];
     uint8_t attention_reply[DSI_HEADER_SIZE] = {DSI_REPLY, DSI_ATTENTION};
-    (void)state;
     peer_login(&peer, &fixture.service, "AFP3.4");
     peer_send(&peer, 7, 0, payload, sizeof payload);
     peer_send(&peer, 200, 0, payload, sizeof payload);
@@ -210,7 +201,6 @@ static void frames_that_are_ignored(void **state)
 static void strict_frames(void **state)
 {
     static uint8_t large[100001];
-    (void)state;
     fixture.config.strict_frames = true;
     large[0] = AFP_WRITE_EXT;
     peer_login(&peer, &fixture.service, "AFP3.4");
@@ -228,7 +218,6 @@ static void pieces_and_heaps(void **state)
     uint8_t frame[DSI_HEADER_SIZE + 2];
     struct dsi_header header = {.command = DSI_COMMAND, .request_id = 9, .length = 2};
     uint8_t heap[COUNT * sizeof frame];
-    (void)state;
     peer_login(&peer, &fixture.service, "AFP3.4");
     dsi_header_encode(frame, &header);
     frame[DSI_HEADER_SIZE] = AFP_GET_SERVER_INFO;
@@ -251,7 +240,6 @@ static void pieces_and_heaps(void **state)
 
 static void close_session(void **state)
 {
-    (void)state;
     peer_login(&peer, &fixture.service, "AFP3.4");
     expect(&peer, "14 00", AFP_OK, "");
     expect(&peer, "10 00", AFP_CALL_NOT_SUPPORTED, "");
@@ -265,7 +253,6 @@ static void close_session(void **state)
 
 static void tickles_and_silence(void **state)
 {
-    (void)state;
     fixture.service.tickle_ns = 60 * NS_PER_MS;
     fixture.service.silence_ns = 300 * NS_PER_MS;
     peer_login(&peer, &fixture.service, "AFP3.4");
@@ -292,7 +279,6 @@ static void open_only(void)
 
 static void all_versions(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < AFP_VERSION_COUNT; i++) {
         peer_login(&peer, &fixture.service, afp_versions[i].string);
         /* 2.3: a command exists from its version on. */
@@ -314,7 +300,6 @@ static void logins_that_work(void **state)
         "3f 00 0000 06 'AFP3.4' 0f 'No User Authent' 03 0000 03 0000",
         "3f 00 0000 06 'AFP3.4' 0f 'No User Authent' 03 0000 02 00",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
         open_only();
         expect(&peer, "10 00", AFP_CALL_NOT_SUPPORTED, "");
@@ -341,7 +326,6 @@ static void logins_that_fail(void **state)
         {"12 06 'AFP3.4' 10 'Cleartxt Passwrd' 02 'me' 'pw' 0000", AFP_PARAMETER_ERROR},
         {"3f 00 0000 06 'AFP3.4' 0f 'No User Authent' 03 0000", AFP_PARAMETER_ERROR},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         open_only();
         expect(&peer, rows[i].request, rows[i].result, "");
@@ -366,7 +350,6 @@ static void begin_randnum(void)
 /* 4.1: the ID of the last reply comes back, or the login ends. */
 static void login_ids(void **state)
 {
-    (void)state;
     static const char *const wrong[] = {"13 00 0001 0000000000000000",
                                         "13 00 ffff 0000000000000000", "13 00 00", "13 00"};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -393,7 +376,6 @@ static void login_ids(void **state)
 /* 4.8: SRP has a result code of its own for a wrong proof. */
 static void bad_proof(void **state)
 {
-    (void)state;
     open_only();
     expect(&peer, "3f 00 0000 06 'AFP3.4' 03 'SRP' 03 0002 'me' 03 0000 00 0001", AFP_AUTH_CONTINUE,
            NULL);
@@ -411,7 +393,6 @@ static void bad_proof(void **state)
 /* Only what the configuration names is offered. */
 static void offered_methods(void **state)
 {
-    (void)state;
     static const struct uam *const two[] = {&uam_srp, &uam_guest};
     fixture.config.uams = two;
     fixture.config.uam_count = 2;
@@ -435,7 +416,6 @@ static void offered_methods(void **state)
 
 static void small_commands(void **state)
 {
-    (void)state;
     peer_open(&peer, &fixture.service, "AFP3.4");
     expect(&peer, "25 01 00000000 0007", AFP_OK,
            "0007 0000fffe 0000fffe ffffeeeeddddccccbbbbaaaa0000fffe");
@@ -471,7 +451,6 @@ static void small_commands(void **state)
 
 static void repeated_requests(void **state)
 {
-    (void)state;
     peer_open(&peer, &fixture.service, "AFP3.4");
     peer.request_id = 1000;
     expect(&peer, "06 00 0001 00000002 02 01 'd'", AFP_OK, "00000011");
@@ -553,7 +532,6 @@ static void prepare_for_cuts(void)
 /* An answer or the end; never a crash, never silence. */
 static void every_cut(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
         uint8_t whole[512];
         size_t size = bytes_of(requests[i], whole, NULL, sizeof whole);
@@ -579,7 +557,6 @@ static void every_cut_before_login(void **state)
         "3f 00 0000 06 'AFP3.4' 10 'Cleartxt Passwrd' 03 0002 'me' 03 0000 'pw' 0000 0000 0000",
         "13 00 0000 0000",
     };
-    (void)state;
     for (size_t i = 0; i < sizeof logins / sizeof logins[0]; i++) {
         uint8_t whole[512];
         size_t size = bytes_of(logins[i], whole, NULL, sizeof whole);

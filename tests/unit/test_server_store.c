@@ -268,7 +268,6 @@ static void exchanged_forks(void **state)
 
 static void null_makes_up_its_data(void **state)
 {
-    (void)state;
     open_store("null", 0);
     struct store_fork *fork = open_data(add(root(), "file", AFP_FILE));
     static uint8_t once[3000000], again[1000];

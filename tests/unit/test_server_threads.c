@@ -106,7 +106,6 @@ static void *meddle(void *ignored)
 {
     static const char *const names[] = {"f", "g", "d", "h"};
     int at = open(fixture.directories[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    (void)ignored;
     for (unsigned i = 0; atomic_load(&meddling); i++) {
         (void)renameat(at, names[i % 4], at, names[i / 4 % 4]);
         (void)unlinkat(at, names[i / 16 % 4], 0);
@@ -123,7 +122,6 @@ static void *meddle(void *ignored)
 static void others_in_the_directory(void **state)
 {
     pthread_t threads[CLIENTS], meddler;
-    (void)state;
     fixture_prepare(&fixture);
     fixture_use(&fixture, "directory");
     fixture.volumes[0].limit_bytes = 10000000;
@@ -202,7 +200,6 @@ static void start_and_stop(void **state)
     struct error error;
     pthread_t thread;
     void *ran;
-    (void)state;
     fixture_prepare(&fixture);
     fixture.config.port = 0;
     assert_true(server_start(&server, &fixture.config, &error));
@@ -267,7 +264,6 @@ static void a_crowd_up_to_the_limit(void **state)
     struct server *server;
     struct error error;
     struct linger abruptly = {.l_onoff = 1};
-    (void)state;
     fixture_prepare(&fixture);
     fixture.config.port = 0;
     fixture.config.session_limit = CROWD;
@@ -313,7 +309,6 @@ static void configurations_that_are_refused(void **state)
 {
     struct server *server;
     struct error error;
-    (void)state;
     fixture_prepare(&fixture);
     fixture.config.port = 0;
     fixture.volumes[1].name = "one";

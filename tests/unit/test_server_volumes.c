@@ -30,7 +30,6 @@ static void start(const char *store, const char *version)
 
 static int stop(void **state)
 {
-    (void)state;
     fixture_stop(&fixture, &peer);
     return 0;
 }
@@ -149,7 +148,6 @@ static void on_disk(void **state)
 {
     char path[300];
     struct stat status;
-    (void)state;
     fixture_start(&fixture, &peer, "directory", "AFP3.4");
     expect(&peer, "07 00 0001 00000002 03 08000103 0008 'Gro' cc88 c39f 'e'", AFP_OK, "");
     snprintf(path, sizeof path, "%s/Gr\u00F6\u00DFe", fixture.directories[0]);

@@ -14,7 +14,6 @@
 
 static void opens_a_session(void **state)
 {
-    (void)state;
     static const struct {
         const char *reply;
         uint32_t quantum; /* 0: an error */
@@ -48,7 +47,6 @@ static void opens_a_session(void **state)
 
 static void asks_for_the_status(void **state)
 {
-    (void)state;
     struct line line;
     char text[8] = "";
     size_t length;
@@ -63,7 +61,6 @@ static void asks_for_the_status(void **state)
 
 static void says_goodbye_only_after_opening(void **state)
 {
-    (void)state;
     for (int opened = 0; opened < 2; opened++) {
         struct line line;
         uint32_t quantum;
@@ -86,7 +83,6 @@ static void says_goodbye_only_after_opening(void **state)
 
 static void nobody_listens(void **state)
 {
-    (void)state;
     struct line line;
     line_open(&line);
     struct sockaddr_in address;
@@ -108,7 +104,6 @@ static void nobody_listens(void **state)
 
 static void frames_have_the_right_bytes(void **state)
 {
-    (void)state;
     struct line line;
     line_open(&line);
     assert_true(dsi_reserve(line.session, 2, &line.error));
@@ -123,7 +118,6 @@ static void frames_have_the_right_bytes(void **state)
 
 static void the_window_has_a_limit(void **state)
 {
-    (void)state;
     static const uint8_t block[DSI_BLOCK_LIMIT + 1];
     struct line line;
     struct dsi_reply reply;
@@ -155,7 +149,6 @@ static void the_window_has_a_limit(void **state)
 
 static void replies_in_any_order(void **state)
 {
-    (void)state;
     struct line line;
     char text[4][8] = {""};
     line_open(&line);
@@ -188,7 +181,6 @@ static void replies_in_any_order(void **state)
 /* Everything that the server may say on its own, at each place between and before replies. */
 static void frames_of_the_server_between_replies(void **state)
 {
-    (void)state;
     struct line line;
     char text[2][8] = {""};
     line_open(&line);
@@ -214,7 +206,6 @@ static void frames_of_the_server_between_replies(void **state)
 
 static void frames_in_any_pieces(void **state)
 {
-    (void)state;
     static const size_t steps[] = {1, 2, 3, 15, 16, 17, 19, 1000};
     for (size_t s = 0; s < COUNT(steps); s++) {
         struct line line;
@@ -243,7 +234,6 @@ static void frames_in_any_pieces(void **state)
 /* What does not fit is dropped and counted, and the next reply is found behind it. */
 static void replies_longer_than_their_buffer(void **state)
 {
-    (void)state;
     enum { LONG_REPLY = 700000 };
     static const size_t capacities[] = {0, 1, 600, 100000, LONG_REPLY - 1, LONG_REPLY, 800000};
     uint8_t *bytes = calloc(LONG_REPLY + 64, 1);
@@ -284,7 +274,6 @@ static void replies_longer_than_their_buffer(void **state)
  * stream is out of step. */
 static void a_reply_before_the_request_has_left(void **state)
 {
-    (void)state;
     struct line line;
     uint8_t *payload = large_payload();
     line_open(&line);
@@ -310,7 +299,6 @@ static void a_reply_before_the_request_has_left(void **state)
 /* Both sides send more than the sockets hold: a client that only writes would block for ever. */
 static void both_sides_send_at_once(void **state)
 {
-    (void)state;
     struct line line;
     uint8_t *payload = large_payload();
     uint8_t *bytes = calloc(LARGE + 64, 1);
@@ -348,7 +336,6 @@ static void peer_reset(struct line *line)
 
 static void the_peer_ends_it(void **state)
 {
-    (void)state;
     static const struct {
         const char *last_words;
         void (*end)(struct line *line);
@@ -387,7 +374,6 @@ static void the_peer_ends_it(void **state)
 /* The end is noticed while sending, too. */
 static void sending_to_a_peer_that_is_gone(void **state)
 {
-    (void)state;
     struct line line;
     line_open(&line);
     peer_reset(&line);
@@ -401,7 +387,6 @@ static void sending_to_a_peer_that_is_gone(void **state)
 /* What comes with the last reply must not hide it. */
 static void the_end_after_a_reply(void **state)
 {
-    (void)state;
     struct line line;
     line_open(&line);
     assert_true(dsi_reserve(line.session, 2, &line.error));
@@ -416,7 +401,6 @@ static void the_end_after_a_reply(void **state)
 
 static void replies_that_answer_nothing(void **state)
 {
-    (void)state;
     static const struct {
         const char *reply;
         const char *message;
@@ -440,7 +424,6 @@ static void replies_that_answer_nothing(void **state)
 
 static void a_second_reply_answers_nothing(void **state)
 {
-    (void)state;
     struct line line;
     line_open(&line);
     assert_true(dsi_reserve(line.session, 2, &line.error));
@@ -488,7 +471,6 @@ static void exchange_writes(struct line *line, size_t count)
 /* The second request would get the first one's ID after 65,536 requests in all. */
 static void ids_pass_by_what_the_replay_cache_knows(void **state)
 {
-    (void)state;
     static const struct {
         uint8_t first, between, second; /* AFP commands; 0: a DSIWrite */
         bool answered;

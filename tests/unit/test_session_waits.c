@@ -13,7 +13,6 @@
 
 static void a_mute_peer_times_out(void **state)
 {
-    (void)state;
     static const char *const words[] = {"", TICKLE ATTENTION, "01 02 0001"};
     for (size_t i = 0; i < COUNT(words); i++) {
         struct line line;
@@ -30,7 +29,6 @@ static void a_mute_peer_times_out(void **state)
 
 static void a_timeout_that_is_waited_for(void **state)
 {
-    (void)state;
     struct line line;
     line_open(&line);
     assert_int_equal(dsi_set_timeout(line.session, NS_PER_S / 20), 10 * NS_PER_S);
@@ -42,7 +40,6 @@ static void a_timeout_that_is_waited_for(void **state)
 /* A server copy may take as long as the connection lives; tickles tell that we do. */
 static void a_patient_request_waits(void **state)
 {
-    (void)state;
     struct line line;
     line_open(&line);
     SUBMIT(&line, .tag = 1, .patient = true);
@@ -61,7 +58,6 @@ static void a_patient_request_waits(void **state)
 
 static void tickles_when_nothing_was_sent(void **state)
 {
-    (void)state;
     struct line line;
     bool readable;
     uint8_t byte;
@@ -82,7 +78,6 @@ static void tickles_when_nothing_was_sent(void **state)
 
 static void idles(void **state)
 {
-    (void)state;
     struct line line;
     bool readable = true;
     line_open(&line);
@@ -124,7 +119,6 @@ static void interrupt_now(const struct line *line)
 
 static void an_interrupt_leaves_the_session_usable(void **state)
 {
-    (void)state;
     struct line line;
     line_open(&line);
     assert_true(dsi_reserve(line.session, 2, &line.error));
@@ -153,7 +147,6 @@ static void a_call_that_was_given_up_keeps_its_hands_off(void **state)
         {"01 02 0001 00000000", "00000006 00000000 | 0800 0007 1234"},
         {"01 02 0001 00000000 00000006 00000000 | 0800 00", "07 1234"},
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(parts); i++) {
         struct line line;
         struct dsi_reply reply;
@@ -190,7 +183,6 @@ static void a_call_that_was_given_up_keeps_its_hands_off(void **state)
 
 static void settling_gives_up(void **state)
 {
-    (void)state;
     for (int interrupted = 0; interrupted < 2; interrupted++) {
         struct line line;
         line_open(&line);
@@ -209,7 +201,6 @@ static void settling_gives_up(void **state)
 /* A request of which nothing left is taken back; one that left in part must leave whole. */
 static void settling_takes_back_what_is_unsent(void **state)
 {
-    (void)state;
     struct line line;
     uint8_t *payload = large_payload();
     line_open(&line);
@@ -249,7 +240,6 @@ static void *flood(void *context)
 /* Tickles say that the peer lives, not that it answers. */
 static void tickles_without_end_are_no_answer(void **state)
 {
-    (void)state;
     struct line line;
     pthread_t thread;
     line_open(&line);

@@ -90,7 +90,6 @@ static const struct {
 
 static void by_hand(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct sample sample = {0};
         add(&sample, &rows[i].section);
@@ -108,7 +107,6 @@ static void by_hand(void **state)
 /* Each session's parts are cut to its own duration, then added up. */
 static void sessions_add_up(void **state)
 {
-    (void)state;
     struct sample together = {0};
     uint64_t shares_ns[SHARES] = {0};
     uint64_t elapsed_ns = 0;
@@ -131,7 +129,6 @@ static void sessions_add_up(void **state)
 
 static void whatever_the_accounts_say(void **state)
 {
-    (void)state;
     struct stats_random random = {1};
     for (int i = 0; i < 10000; i++) {
         struct sample sample = {0};
@@ -158,7 +155,6 @@ static void whatever_the_accounts_say(void **state)
  * smoothed one stands in. Without a connection nothing travels. */
 static void which_rtt(void **state)
 {
-    (void)state;
     static const struct {
         bool minimum_known;
         uint64_t minimum_us;
@@ -188,7 +184,6 @@ static void which_rtt(void **state)
 
 static void tcp_counts(void **state)
 {
-    (void)state;
     static const enum tcp_field_id fields[TCP_COUNTS] = {
         TCP_BYTES_SENT,  TCP_BYTES_RECEIVED,    TCP_SEGMENTS_OUT,
         TCP_SEGMENTS_IN, TCP_DATA_SEGMENTS_OUT, TCP_DATA_SEGMENTS_IN};
@@ -223,7 +218,6 @@ static void tcp_counts(void **state)
 
 static void warm_ups_do_not_count(void **state)
 {
-    (void)state;
     static const struct test_case test = {.sessions = 1, .warmups = 1, .iterations = 2};
     static const uint64_t durations[] = {9, 1, 1};
     struct result result = {0};

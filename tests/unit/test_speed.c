@@ -28,7 +28,6 @@ struct bench {
 static bool on_begin(void *context, const struct result_case *result_case, struct error *error)
 {
     struct bench *bench = context;
-    (void)error;
     bench->test = result_case->test;
     bench->begins++;
     memcpy(bench->log_before, bench->fake->log, sizeof bench->log_before);
@@ -40,7 +39,6 @@ static bool on_sample(void *context, const struct result_case *result_case,
 {
     struct bench *bench = context;
     const struct test_facts *facts = known_test(result_case->test.name);
-    (void)error;
     for (size_t kind = 0; kind < REQUEST_KINDS; kind++) {
         bool may = (facts->requests & REQUEST_BIT(kind)) != 0;
         check(may || sample->counts.requests[kind] == 0, "%s: %s", facts->name,
@@ -55,7 +53,6 @@ static bool on_end(void *context, const struct result *result,
                    const struct result_case *result_case, struct error *error)
 {
     struct bench *bench = context;
-    (void)error;
     assert_ptr_equal(result, &bench->result);
     assert_ptr_equal(result_case, result->cases[result->case_count - 1]);
     assert_int_equal(result_case->ended, result_case->failure.domain == ERROR_NONE);
@@ -249,7 +246,6 @@ static const struct steps all_steps[] = {
 
 static void does_its_steps(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(all_steps); i++) {
         const struct steps *steps = &all_steps[i];
         for (int policy = FLOW_WINDOW; policy <= FLOW_BATCH; policy++) {
@@ -289,7 +285,6 @@ static void does_its_steps(void **state)
 
 static void writes_the_payload(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         const char *file;
@@ -314,14 +309,12 @@ static void writes_the_payload(void **state)
 static bool look_at_the_copy(void *context, const struct result_case *result_case,
                              const struct sample *sample, struct error *error)
 {
-    (void)error;
     check_content(context, "Destination", TARGET_SECOND);
     return on_sample(context, result_case, sample, error);
 }
 
 static void the_server_copies_all(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench);
     bench.options.measure.iterations = 2;
@@ -336,7 +329,6 @@ static void the_server_copies_all(void **state)
 /* With -q the chunk is as asked for, in every direction. */
 static void takes_the_chunk_asked_for(void **state)
 {
-    (void)state;
     static const char *const names[] = {"Read", "Write", "Copy"};
     for (size_t i = 0; i < COUNT(names); i++) {
         struct bench bench;
@@ -354,7 +346,6 @@ static void takes_the_chunk_asked_for(void **state)
 
 static void a_sparse_source_is_zeros(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench);
     bench.options.sparse = true;
@@ -372,7 +363,6 @@ static void a_sparse_source_is_zeros(void **state)
  * neighbours. */
 static void the_payload_fits_both_chunks(void **state)
 {
-    (void)state;
     static const char *const names[] = {"Read", "Write", "Copy", "ServerCopy"};
     for (size_t i = 0; i < COUNT(names); i++) {
         struct bench bench;
@@ -395,7 +385,6 @@ static void the_payload_fits_both_chunks(void **state)
 
 static void an_existing_file_is_never_changed(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         bool size_given;
@@ -437,7 +426,6 @@ static void an_existing_file_is_never_changed(void **state)
 
 static void an_existing_file_may_not_do(void **state)
 {
-    (void)state;
     static const struct {
         const char *file;
         uint64_t wanted; /* 0: the file's size */
@@ -471,7 +459,6 @@ static void an_existing_file_may_not_do(void **state)
 
 static void tests_that_make_their_own_file_run(void **state)
 {
-    (void)state;
     static const char *const names[] = {"Write", "ServerCopy"};
     for (size_t i = 0; i < COUNT(names); i++) {
         struct bench bench;
@@ -487,7 +474,6 @@ static void tests_that_make_their_own_file_run(void **state)
 
 static void a_server_that_cannot_copy_is_skipped(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench);
     bench.fake->target.facts.server_copy = false;
@@ -501,7 +487,6 @@ static void a_server_that_cannot_copy_is_skipped(void **state)
 
 static void free_space_is_checked_first(void **state)
 {
-    (void)state;
     static const struct {
         const char *name;
         bool second_place, sparse, exact;
@@ -542,7 +527,6 @@ static void free_space_is_checked_first(void **state)
 
 static void options_beyond_the_target(void **state)
 {
-    (void)state;
     static const struct {
         uint32_t chunk_bytes;
         uint64_t size_bytes;
@@ -574,7 +558,6 @@ static void options_beyond_the_target(void **state)
 /* Whatever call fails, the test ends there. */
 static void any_failing_call_ends_it(void **state)
 {
-    (void)state;
     for (size_t t = 0; t < speed_test_count; t++) {
         const char *name = speed_tests[t]->facts->name;
         struct bench bench;
@@ -599,7 +582,6 @@ static void any_failing_call_ends_it(void **state)
 
 static void a_failing_fill_says_so(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench);
     bench.fake->fail_at = 6; /* free:1, reserve twice, create, open, then the first write */
@@ -610,7 +592,6 @@ static void a_failing_fill_says_so(void **state)
 
 static void wrong_bytes_are_found(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench);
     bench.fake->reads_nothing = true;
@@ -668,7 +649,6 @@ static void crowd_close(struct crowd *crowd)
 /* Each session has files of its own; a sample is what all of them moved. */
 static void sessions_move_files_of_their_own(void **state)
 {
-    (void)state;
     for (size_t t = 0; t < speed_test_count; t++) {
         struct crowd crowd;
         crowd_open(&crowd);
@@ -696,7 +676,6 @@ static void sessions_move_files_of_their_own(void **state)
 
 static void free_space_for_all_sessions(void **state)
 {
-    (void)state;
     for (uint64_t missing = 0; missing < 2; missing++) {
         struct crowd crowd;
         crowd_open(&crowd);
@@ -714,7 +693,6 @@ static void free_space_for_all_sessions(void **state)
  * can be cleaned up. */
 static void any_failing_call_of_any_session_ends_it(void **state)
 {
-    (void)state;
     for (size_t t = 0; t < speed_test_count; t++) {
         const char *name = speed_tests[t]->facts->name;
         for (size_t broken = 0; broken < SESSIONS; broken += SESSIONS - 1) {
@@ -745,7 +723,6 @@ static void any_failing_call_of_any_session_ends_it(void **state)
 /* One run that found its file in the client's cache makes the test warm. */
 static void caches(void **state)
 {
-    (void)state;
     for (unsigned warm = 0; warm <= 3; warm++) {
         struct bench bench;
         bench_open(&bench);
@@ -766,7 +743,6 @@ static void caches(void **state)
 /* Of the measured runs, from submission to completion. */
 static void service_times(void **state)
 {
-    (void)state;
     struct bench bench;
     bench_open(&bench);
     bench.options.measure = (struct measure_plan){.warmups = 2, .iterations = 3};
@@ -783,7 +759,6 @@ static void service_times(void **state)
 
 static void names(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t length;
@@ -809,7 +784,6 @@ static void names(void **state)
 /* result.h: each of an observer's functions may be NULL. */
 static void nobody_observes(void **state)
 {
-    (void)state;
     struct bench bench;
     struct observer observer = {0};
     bench_open(&bench);

@@ -115,7 +115,6 @@ static const struct {
 
 static void by_hand(void **state)
 {
-    (void)state;
     for (size_t row = 0; row < COUNT(rows); row++) {
         double values[MOST];
         count_up(values, rows[row].count);
@@ -145,7 +144,6 @@ static void by_hand(void **state)
 
 static void nothing_to_say_of_nothing(void **state)
 {
-    (void)state;
     struct stats_summary summary = summarize(NULL, 0, 1);
     struct stats_summary nothing = {0};
     assert_int_equal(summary.count, 0);
@@ -195,7 +193,6 @@ static bool same(const struct stats_summary *a, const struct stats_summary *b)
 /* Not even in the last digit; and the input stays as it was. */
 static void order_does_not_matter(void **state)
 {
-    (void)state;
     struct stats_random random = {7};
     for (int set = 0; set < 100; set++) {
         double values[MOST];
@@ -219,7 +216,6 @@ static void order_does_not_matter(void **state)
 
 static void everything_lies_inside(void **state)
 {
-    (void)state;
     struct stats_random random = {8};
     for (int set = 0; set < 400; set++) {
         double values[MOST];
@@ -248,7 +244,6 @@ static void everything_lies_inside(void **state)
 
 static void the_interval_is_seeded(void **state)
 {
-    (void)state;
     struct stats_random random = {9};
     double values[30];
     for (size_t i = 0; i < 30; i++) {
@@ -262,7 +257,6 @@ static void the_interval_is_seeded(void **state)
 /* For normal data both intervals mean the same: z √(29/30) ÷ t is 0.94. */
 static void the_interval_agrees_with_t(void **state)
 {
-    (void)state;
     struct stats_random random = {10};
     unsigned covered = 0;
     for (int set = 0; set < 200; set++) {
@@ -284,7 +278,6 @@ static void the_interval_agrees_with_t(void **state)
 
 static void outliers_by_median_deviation(void **state)
 {
-    (void)state;
     static const struct {
         double values[8];
         size_t count;
@@ -319,7 +312,6 @@ static void outliers_by_median_deviation(void **state)
 /* The published first values of SplitMix64 for the seed 1234567. */
 static void the_generator_is_splitmix64(void **state)
 {
-    (void)state;
     static const uint64_t values[] = {UINT64_C(6457827717110365317), UINT64_C(3203168211198807973),
                                       UINT64_C(9817491932198370423), UINT64_C(4593380528125082431),
                                       UINT64_C(16408922859458223821)};
@@ -331,7 +323,6 @@ static void the_generator_is_splitmix64(void **state)
 
 static void random_below_a_limit(void **state)
 {
-    (void)state;
     static const uint32_t limits[] = {1, 2, 3, 7, 10, 30, 3000000000, UINT32_MAX};
     for (size_t i = 0; i < COUNT(limits); i++) {
         struct stats_random random = {i};

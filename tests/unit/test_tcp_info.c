@@ -69,7 +69,6 @@ static uint64_t value_of(const struct tcp_snapshot *snapshot, size_t field)
 
 static void counters_grow_by_what_was_sent(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {1, 1000, 65536, 3};
     struct line line;
     line_open(&line);
@@ -94,7 +93,6 @@ static void counters_grow_by_what_was_sent(void **state)
 
 static void an_idle_line_counts_nothing(void **state)
 {
-    (void)state;
     struct line line;
     line_open(&line);
     struct tcp_snapshot before = take(line.near);
@@ -110,7 +108,6 @@ static void an_idle_line_counts_nothing(void **state)
 
 static void gauges_and_socket_options(void **state)
 {
-    (void)state;
     struct line line;
     line_open(&line);
     move(line.near, line.far, 1000);
@@ -140,7 +137,6 @@ static void gauges_and_socket_options(void **state)
 
 static void only_tcp_has_an_account(void **state)
 {
-    (void)state;
     int pair[2];
     struct tcp_snapshot snapshot;
     struct error error;
@@ -158,7 +154,6 @@ static void only_tcp_has_an_account(void **state)
 
 static void the_table_is_sound(void **state)
 {
-    (void)state;
     assert_true(tcp_field_count >= TCP_NAMED_FIELDS);
     for (size_t i = 0; i < tcp_field_count; i++) {
         const struct tcp_field *field = &tcp_fields[i];
@@ -182,7 +177,6 @@ static void the_table_is_sound(void **state)
 /* An older kernel returns less: the rest is absent, not 0, and a field cut in two is absent too. */
 static void fields_beyond_the_length_are_absent(void **state)
 {
-    (void)state;
     struct tcp_snapshot snapshot;
     memset(&snapshot, 1, sizeof snapshot);
     for (uint32_t length = 0; length <= TCP_SNAPSHOT_BYTES; length++) {
@@ -201,7 +195,6 @@ static void fields_beyond_the_length_are_absent(void **state)
 
 static void growth_of_what_is_absent_is_nothing(void **state)
 {
-    (void)state;
     struct tcp_snapshot nothing = {0};
     struct tcp_snapshot something = {0};
     made_tcp_field(&something, TCP_BYTES_SENT, 1000);
@@ -216,7 +209,6 @@ static void growth_of_what_is_absent_is_nothing(void **state)
 /* Segments are counted in 32 bits, bytes in 64. */
 static void counters_of_32_bits_wrap(void **state)
 {
-    (void)state;
     static const struct {
         enum tcp_field_id field;
         uint64_t before, after, growth;

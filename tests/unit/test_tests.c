@@ -26,7 +26,6 @@
 static bool timed(void *context, struct sample_counts *counts, struct error *error)
 {
     struct speed_run *run = context;
-    (void)error;
     counts->requests[REQUEST_READ]++;
     counts->bytes += run->size_bytes;
     return true;
@@ -45,7 +44,6 @@ const struct speed_test speed_touch = {
 
 static void every_test_is_whole(void **state)
 {
-    (void)state;
     assert_int_equal(known_test_count, 5);
     assert_int_equal(speed_test_count, known_test_count);
     for (size_t i = 0; i < known_test_count; i++) {
@@ -63,7 +61,6 @@ static void every_test_is_whole(void **state)
 
 static void the_order(void **state)
 {
-    (void)state;
     static const char *const order[] = {"Read",  "Write", "Copy", "ServerCopy",
                                         "Touch", "Alien", "Beast"};
     for (size_t a = 0; a < COUNT(order); a++) {
@@ -76,7 +73,6 @@ static void the_order(void **state)
 
 static void the_names(void **state)
 {
-    (void)state;
     char text[64];
     assert_string_equal(test_names(", ", text, sizeof text),
                         "Read, Write, Copy, ServerCopy, Touch");
@@ -88,7 +84,6 @@ static void the_names(void **state)
 
 static void lists(void **state)
 {
-    (void)state;
     struct error error;
     const struct speed_test *tests[TEST_LIMIT];
     size_t count;
@@ -110,7 +105,6 @@ static void lists(void **state)
 
 static void it_runs(void **state)
 {
-    (void)state;
     struct fake_target *fake = fake_target_new();
     struct target *target = &fake->target;
     struct speed_options options = {
@@ -178,7 +172,6 @@ static void check_in_order(const char *text, const char *first, const char *seco
 
 static void csv_and_text(void **state)
 {
-    (void)state;
     char *csv = csv_of();
     check_in_order(csv, "Touch,3,1.000,3000,333.33\nTouch_mean,", "# File Size Performance");
     check_in_order(csv, "Summary for Write\n", "Summary for Touch\nfile_size_bytes,");
@@ -195,7 +188,6 @@ static void csv_and_text(void **state)
 
 static void picture_and_comparison(void **state)
 {
-    (void)state;
     struct stored_result stored = {.case_count = 0};
     struct plot_lines lines;
     struct comparison_report report;
@@ -229,7 +221,6 @@ static void picture_and_comparison(void **state)
 /* The made-up Read, under the fifth test's name: its data come to the client. */
 static void over_the_link(void **state)
 {
-    (void)state;
     struct harness_result result;
     struct harness_figures read;
     struct harness_figures touch;

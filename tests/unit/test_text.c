@@ -31,7 +31,6 @@ static const struct result no_result;
 
 static void header_and_rows(void **state)
 {
-    (void)state;
     static const struct {
         const struct test_case *test;
         struct sample samples[4];
@@ -75,7 +74,6 @@ static void header_and_rows(void **state)
 /* Microseconds are rounded to nearest; the rate is made from the nanoseconds. */
 static void rounding(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t duration_ns;
         const char *text;
@@ -102,7 +100,6 @@ static void rounding(void **state)
 /* What was reported stands, whatever comes next. */
 static void each_row_is_flushed(void **state)
 {
-    (void)state;
     struct made_output output;
     struct result_case told = {.test = read_64m};
     struct sample sample = {.number = 1, .size_bytes = 1024, .duration_ns = NS_PER_S};
@@ -121,7 +118,6 @@ static void each_row_is_flushed(void **state)
 
 static void a_full_disk_is_reported(void **state)
 {
-    (void)state;
     static const uint64_t durations[] = {MS};
     struct text_report report = {.out = fopen("/dev/full", "w"), .statistics = true};
     struct observer text = text_observer(&report);
@@ -161,7 +157,6 @@ static void check_block(struct result *result, const char *expected)
 /* One run has no spread: what does not exist is left out. */
 static void block_of_one_run(void **state)
 {
-    (void)state;
     static const struct test_case test = {
         .name = "Write", .size_bytes = 64 << 20, .depth = 1, .sessions = 1, .iterations = 1};
     static const uint64_t durations[] = {500 * MS};
@@ -186,7 +181,6 @@ static void block_of_one_run(void **state)
  * values reaches from the least to the greatest, each with a chance of 1/27. */
 static void block_of_three_runs(void **state)
 {
-    (void)state;
     static const struct test_case test = {.name = "Read",
                                           .size_bytes = 1 << 20,
                                           .depth = 4,
@@ -233,7 +227,6 @@ static void block_of_three_runs(void **state)
 /* P95 from 20 runs on: 19 of 10 ms and one of 30 give 10 + 0.05 × 20 at rank 18.05. */
 static void block_of_twenty_runs(void **state)
 {
-    (void)state;
     for (uint32_t count = 19; count <= 20; count++) {
         struct test_case test = {
             .name = "Copy", .size_bytes = 4096, .depth = 1, .sessions = 1, .iterations = count};
@@ -263,7 +256,6 @@ static void block_of_twenty_runs(void **state)
 
 static void block_of_runs_without_duration(void **state)
 {
-    (void)state;
     static const struct test_case test = {
         .name = "Write", .size_bytes = 1, .depth = 1, .sessions = 1, .iterations = 2};
     static const uint64_t durations[] = {0, 0};
@@ -285,7 +277,6 @@ static void block_of_runs_without_duration(void **state)
 /* The size is one session's file, the rate that of all of them together. */
 static void block_of_two_sessions(void **state)
 {
-    (void)state;
     static const struct test_case test = {.name = "Write",
                                           .size_bytes = 1 << 20,
                                           .depth = 1,
@@ -317,7 +308,6 @@ static void block_of_two_sessions(void **state)
 /* A test that failed in its warm-up has nothing to say. */
 static void no_block_without_measured_runs(void **state)
 {
-    (void)state;
     struct test_case test = read_64m;
     static const uint64_t durations[] = {MS, MS};
     struct result result = {0};
@@ -331,7 +321,6 @@ static void no_block_without_measured_runs(void **state)
 
 static void what_is_said_of_caches(void **state)
 {
-    (void)state;
     static const char *const lines[] = {
         [CACHE_UNKNOWN] = "",
         [CACHE_SERVER_WARM] = "Server cache:   warm: the file was just written\n",
@@ -404,7 +393,6 @@ static const char tcp_table[] =
 
 static void tables_of_a_sweep(void **state)
 {
-    (void)state;
     static const uint64_t write_times[] = {0};
     static const uint64_t small_times[] = {61 * NS_PER_US, 63 * NS_PER_US, 70 * NS_PER_US};
     static const uint64_t large_times[] = {58004 * NS_PER_US, 59527 * NS_PER_US, 61033 * NS_PER_US};
@@ -443,7 +431,6 @@ static void tables_of_a_sweep(void **state)
 /* A case without measured runs has no row, and one session's file names a row of several. */
 static void rows_of_the_tables(void **state)
 {
-    (void)state;
     static const uint64_t times[] = {NS_PER_S, NS_PER_S};
     struct test_case test = {
         .name = "Copy", .size_bytes = 1 << 20, .depth = 1, .sessions = 3, .iterations = 1};

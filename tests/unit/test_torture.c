@@ -245,19 +245,16 @@ static void fail_all(const struct uam *uam, enum failing_side side)
 
 static void at_the_client(void **state)
 {
-    (void)state;
     fail_all(&uam_two_way, FAIL_CLIENT);
 }
 
 static void at_the_server(void **state)
 {
-    (void)state;
     fail_all(&uam_two_way, FAIL_SERVER);
 }
 
 static void a_server_that_cannot_start(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < fault_count; i++) {
         struct server *server;
         struct error error;
@@ -279,7 +276,6 @@ static void a_server_that_cannot_start(void **state)
 /* Neither end keeps the password of a login: not in what was sent, nor in what arrived. */
 static void no_password_stays_in_memory(void **state)
 {
-    (void)state;
     static const char password[] = "secretpw";
     struct fixture fixture;
     struct afp_client *client;

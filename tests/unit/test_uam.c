@@ -21,7 +21,6 @@ static struct afp_info_list list_of(const char *const names[LISTED])
 
 static void chooses_the_strongest(void **state)
 {
-    (void)state;
     static const struct {
         const char *offered[LISTED];
         const struct uam *chosen; /* NULL: none */
@@ -55,7 +54,6 @@ static void chooses_the_strongest(void **state)
 
 static void names_both_lists_when_none_fits(void **state)
 {
-    (void)state;
     struct afp_server_info info = {.uams =
                                        list_of((const char *const[LISTED]){"Kerberos", "Recon1"})};
     const struct uam *chosen;
@@ -73,7 +71,6 @@ static void names_both_lists_when_none_fits(void **state)
 /* A server's names may hold what a terminal obeys; UTF-8 stays as it is. */
 static void control_characters_in_names(void **state)
 {
-    (void)state;
     struct afp_server_info info = {
         .uams = list_of((const char *const[LISTED]){"A\nB\x1b[2J", "C\x7f\xc3\xa4\t"})};
     const struct uam *chosen;
@@ -88,7 +85,6 @@ static void control_characters_in_names(void **state)
 /* Long lists are cut in the message, never written past its end. */
 static void long_lists(void **state)
 {
-    (void)state;
     static uint8_t name[255];
     memset(name, 'x', sizeof name);
     struct afp_server_info info = {.uams = {.count = AFP_INFO_LIST_LIMIT}};
@@ -102,7 +98,6 @@ static void long_lists(void **state)
 
 static void finds_by_name_and_option(void **state)
 {
-    (void)state;
     assert_ptr_equal(uam_by_name(span_from_string("no user authent")), &uam_guest);
     assert_null(uam_by_name(span_from_string("guest")));
     assert_null(uam_by_name(span_from_string("No User Authen")));
@@ -126,7 +121,6 @@ static void finds_by_name_and_option(void **state)
 /* 4.1: to a server goes the name that it lists, to the letter. */
 static void names_as_the_server_lists_them(void **state)
 {
-    (void)state;
     struct afp_server_info info = {
         .uams = list_of((const char *const[LISTED]){"dhx2", "2-WAY RANDNUM", "RandNum Exchange"})};
     assert_true(span_is(login_method_name(&uam_dhx2, &info), "dhx2"));
@@ -139,7 +133,6 @@ static void names_as_the_server_lists_them(void **state)
 
 static const char *find_password(void *context, struct span user)
 {
-    (void)context;
     return span_is(user, "joe")     ? "secret"
            : span_is(user, "eight") ? "secretpw"
            : span_is(user, "long")  ? "secretpw9"
@@ -153,7 +146,6 @@ static const struct uam_directory directory = {.password = find_password};
 
 static void guest(void **state)
 {
-    (void)state;
     static const struct login login = {.uam = &uam_guest, .user = ""};
     struct side client;
     struct side server;
@@ -167,7 +159,6 @@ static void guest(void **state)
 
 static void cleartext_bytes(void **state)
 {
-    (void)state;
     static const char *const rows[][2] = {
         {"", "000000000000000000"},
         {"secret", "\"secret\" 000000"},
@@ -185,7 +176,6 @@ static void cleartext_bytes(void **state)
 
 static void cleartext_verdicts(void **state)
 {
-    (void)state;
     static const struct {
         const char *user;
         const char *bytes;
@@ -221,7 +211,6 @@ static void cleartext_verdicts(void **state)
 
 static void wiping(void **state)
 {
-    (void)state;
     static const struct uam_state zeros;
     struct uam_state secret;
     memset(&secret, 0xff, sizeof secret);

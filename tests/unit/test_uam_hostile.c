@@ -74,7 +74,6 @@ static struct span bytes(const char *text)
 
 static void both_sides_have_as_many_steps(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < uam_count; i++) {
         unsigned server_steps = 0;
         while (uam_table[i]->server[server_steps] != NULL) {
@@ -87,7 +86,6 @@ static void both_sides_have_as_many_steps(void **state)
 
 static void accepting_too_early(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < uam_count; i++) {
         for (unsigned turns = 1; turns < step_count(uam_table[i]); turns++) {
             struct login login = advance(uam_table[i], turns);
@@ -99,7 +97,6 @@ static void accepting_too_early(void **state)
 
 static void messages_too_many(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < uam_count; i++) {
         struct login login = advance(uam_table[i], step_count(uam_table[i]));
         assert_false(client_takes(&login, span_from_string("what else is there?")));
@@ -112,7 +109,6 @@ static void messages_too_many(void **state)
  * matter, goes on; it never reads beyond. */
 static void cut_challenges(void **state)
 {
-    (void)state;
     static const struct {
         const struct uam *uam;
         unsigned turns;
@@ -139,7 +135,6 @@ static void cut_challenges(void **state)
 
 static void cut_answers(void **state)
 {
-    (void)state;
     static const struct {
         const struct uam *uam;
         unsigned turns;
@@ -172,7 +167,6 @@ static void cut_answers(void **state)
 /* One wrong bit anywhere in an answer is refused. What the server makes of a challenge's answer: */
 static void flipped_answers(void **state)
 {
-    (void)state;
     static const struct {
         const struct uam *uam;
         unsigned turns;
@@ -197,7 +191,6 @@ static void flipped_answers(void **state)
 /* The server's proofs: each byte counts, and so does their being there. */
 static void flipped_proofs(void **state)
 {
-    (void)state;
     static const struct {
         const struct uam *uam;
         const char *text;
@@ -230,7 +223,6 @@ static void flipped_proofs(void **state)
 /* A source without bytes, at each draw of each side. */
 static void no_random_bytes(void **state)
 {
-    (void)state;
     static const struct {
         const struct uam *uam;
         size_t client, server; /* bytes drawn */
@@ -276,7 +268,6 @@ static const struct {
 
 static void dhx_public_values(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(dhx_values); i++) {
         char text[200];
         struct login login = advance(&uam_dhx, 1);
@@ -320,7 +311,6 @@ static struct span dhx2_challenge(uint32_t g, struct span p, struct span Mb)
 
 static void dhx2_primes(void **state)
 {
-    (void)state;
     static const struct {
         size_t size;
         uint8_t first;
@@ -360,7 +350,6 @@ static void dhx2_primes(void **state)
 
 static void dhx2_values(void **state)
 {
-    (void)state;
     static const struct {
         uint32_t g;
         const char *end; /* Mb's last byte; before it are zeros */
@@ -409,7 +398,6 @@ static void dhx2_values(void **state)
 
 static void srp_offers(void **state)
 {
-    (void)state;
     static const struct {
         const char *mark, *N, *g, *salt, *B, *text;
     } rows[] = {
@@ -450,7 +438,6 @@ static void srp_offers(void **state)
 
 static void srp_answers(void **state)
 {
-    (void)state;
 #define M1 "0014 000102030405060708090a0b0c0d0e0f10111213"
     static const struct {
         const char *text;
@@ -483,7 +470,6 @@ static void srp_answers(void **state)
 /* Random bytes at every step: no answer but an error, and nothing that the sanitizer sees. */
 static void noise(void **state)
 {
-    (void)state;
     uint32_t random = 1;
     for (size_t i = 0; i < uam_count; i++) {
         for (unsigned turns = 0; turns < step_count(uam_table[i]); turns++) {

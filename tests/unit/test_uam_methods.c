@@ -52,7 +52,6 @@ static void client_agrees(const struct login *login)
 
 static void randnum(void **state)
 {
-    (void)state;
     struct login login = vector(&uam_randnum, "", seq(0, 8));
     client_says(&login, "", "name");
     server_says(&login, UAM_CONTINUE, "0001020304050607", "challenge");
@@ -63,7 +62,6 @@ static void randnum(void **state)
 
 static void two_way(void **state)
 {
-    (void)state;
     struct login login = vector(&uam_two_way, seq(8, 8), seq(0, 8));
     client_says(&login, "", "name");
     server_says(&login, UAM_CONTINUE, "0001020304050607", "challenge");
@@ -76,7 +74,6 @@ static void two_way(void **state)
  * computed, with another program (Python's integers, OpenSSL's CAST5). */
 static void dhx(void **state)
 {
-    (void)state;
     static const struct {
         const char *a_end; /* the last two bytes of a; the others count up from 1 */
         const char *Ma, *sealed_nonce, *sealed_password;
@@ -114,7 +111,6 @@ static void dhx(void **state)
 
 static void dhx2(void **state)
 {
-    (void)state;
     static const struct {
         const char *a_end; /* the last two bytes */
         const char *sha1_of_Ma, *sealed_nonce;
@@ -167,7 +163,6 @@ static void dhx2(void **state)
 /* Messages of the rows without an appendix were computed with another program (Python). */
 static void srp(void **state)
 {
-    (void)state;
     static const char zero_A[] = "0004"; /* the end of an a whose A begins with a zero byte */
     static const char zero_B[] = "0009"; /* the same of a b */
     static const struct {
@@ -225,7 +220,6 @@ static void srp(void **state)
 /* 64 values with a leading zero byte in a row are no chance: the source is broken. */
 static void srp_gives_up(void **state)
 {
-    (void)state;
     static char many[64 * 66 + 1];
     for (size_t i = 0; i < 16; i++) {
         snprintf(many + strlen(many), sizeof many - strlen(many), "%s0004", seq(1, 30));
@@ -257,7 +251,6 @@ static void expect_verdict(const struct login *login, enum uam_verdict wanted)
 
 static void names_and_passwords(void **state)
 {
-    (void)state;
     static char long_name[256];
     memset(long_name, 'n', 255);
     const char *const users[] = {"joe", "", "zo\xc3\xab", "\x8e\xff\x80:", long_name};
@@ -278,7 +271,6 @@ static void names_and_passwords(void **state)
 /* Random numbers of all kinds: leading zeros of every value among them. */
 static void many_logins(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < 600; i++) {
         struct login login = agreed_login(&uam_dhx, USER, PASSWORD);
         expect_verdict(&login, UAM_ACCEPTED);
@@ -287,7 +279,6 @@ static void many_logins(void **state)
 
 static void passwords_of_every_length(void **state)
 {
-    (void)state;
     static const struct {
         const struct uam *uam;
         size_t limit;
@@ -332,7 +323,6 @@ static void passwords_of_every_length(void **state)
 
 static void wrong_names_and_passwords(void **state)
 {
-    (void)state;
     static const char *const wrong[] = {"", "secretp", "secretpx", "Secretpw", "secretp\xf7"};
     for (size_t i = 0; i < COUNT(with_password); i++) {
         const struct uam *uam = with_password[i];
@@ -359,7 +349,6 @@ static void wrong_names_and_passwords(void **state)
  * still expect is the server's public answer. */
 static void states_after_the_login(void **state)
 {
-    (void)state;
     static const struct uam_state zeros;
     for (size_t i = 0; i < COUNT(with_password); i++) {
         struct login login = agreed_login(with_password[i], USER, PASSWORD);

@@ -11,7 +11,6 @@
 
 static void whole_numbers(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint64_t minimum, maximum;
@@ -101,7 +100,6 @@ static const struct size_row {
 
 static void sizes(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(size_rows); i++) {
         const struct size_row *row = &size_rows[i];
         uint64_t bytes = 77;
@@ -122,7 +120,6 @@ static void sizes(void **state)
 
 static void sizes_as_text(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t bytes;
         const char *text;
@@ -149,7 +146,6 @@ static void sizes_as_text(void **state)
 
 static void rates_as_text(void **state)
 {
-    (void)state;
     static const struct {
         uint64_t bytes, duration_ns;
         const char *text;
@@ -202,7 +198,6 @@ static void no_locale_matters(void **state)
 
 static void errors(void **state)
 {
-    (void)state;
     struct error error;
     assert_false(error_set(&error, ERROR_LIMIT, 7, "%s %d", "seven", 7));
     assert_int_equal(error.code, 7);
@@ -222,7 +217,6 @@ static void errors(void **state)
 /* Too long messages are cut, never written past their end. */
 static void long_errors(void **state)
 {
-    (void)state;
     char text[1000];
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
@@ -240,7 +234,6 @@ static void long_errors(void **state)
 
 static void exit_codes(void **state)
 {
-    (void)state;
     struct error error = {.domain = ERROR_USAGE};
     assert_int_equal(error_exit_status(&error, EXIT_TEST_FAILED), 64);
     error.domain = ERROR_INTERRUPTED;

@@ -5,7 +5,6 @@
 
 static void test_identity(void **state)
 {
-    (void)state;
     static const struct {
         const char *own, *map;
         uint64_t count;
@@ -25,7 +24,6 @@ static void test_identity(void **state)
 
 static void test_no_map(void **state)
 {
-    (void)state;
     char map[15];
     uint64_t count;
     assert_false(user_map_identity("", map, sizeof map, &count));
@@ -37,7 +35,6 @@ static void test_no_map(void **state)
 
 static void test_range(void **state)
 {
-    (void)state;
     static const struct {
         const char *line;
         bool good;

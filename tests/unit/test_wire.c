@@ -3,7 +3,6 @@
 
 static void integers(void **state)
 {
-    (void)state;
     static const uint8_t expected[] = {0x12, 0x34, 0x56, 0x78, 0x9a, 0xbc, 0xde, 0xf0,
                                        0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd};
     uint8_t bytes[15];
@@ -148,7 +147,6 @@ static uint8_t *input(const struct step *step, size_t size)
 
 static void never_past_the_end(void **state)
 {
-    (void)state;
     for (size_t s = 0; s < COUNT(steps); s++) {
         for (size_t size = 0; size <= steps[s].size; size++) {
             bool fits = size == steps[s].size;
@@ -173,7 +171,6 @@ static void never_past_the_end(void **state)
 /* After a failure nothing moves, though it would fit. */
 static void failures_stick(void **state)
 {
-    (void)state;
     for (size_t s = 0; s < COUNT(steps); s++) {
         uint8_t bytes[16] = {3, 3, 3, 3};
         struct wire in = wire_decoder(bytes, sizeof bytes);
@@ -200,7 +197,6 @@ static void failures_stick(void **state)
 
 static void string_lengths(void **state)
 {
-    (void)state;
     static uint8_t name[65536];
     static uint8_t bytes[65540];
     static const struct {
@@ -224,7 +220,6 @@ static void string_lengths(void **state)
 
 static void spans_point_into_the_buffer(void **state)
 {
-    (void)state;
     static const uint8_t bytes[] = "\3abc\0\2derest";
     struct span pstr;
     struct span str16;
@@ -246,7 +241,6 @@ static void spans_point_into_the_buffer(void **state)
 
 static void a_span_must_hold_what_is_written(void **state)
 {
-    (void)state;
     uint8_t bytes[8];
     struct span span = span_from_string("ab");
     struct wire out = wire_encoder(bytes, sizeof bytes);
@@ -256,7 +250,6 @@ static void a_span_must_hold_what_is_written(void **state)
 
 static void comparing_spans(void **state)
 {
-    (void)state;
     struct span nothing = {0};
     assert_true(span_equals(nothing, span_from_string("")));
     assert_true(span_is(span_from_string("abc"), "abc"));
@@ -267,7 +260,6 @@ static void comparing_spans(void **state)
 
 static void constants_are_required(void **state)
 {
-    (void)state;
     uint8_t byte = 8;
     struct wire in = wire_decoder(&byte, 1);
     wire_constant_u8(&in, 8);
@@ -281,7 +273,6 @@ static void constants_are_required(void **state)
 
 static void pads_to_even(void **state)
 {
-    (void)state;
     for (size_t at = 0; at < 4; at++) {
         uint8_t bytes[5] = {1, 1, 1, 1, 1};
         struct wire out = wire_encoder(bytes, sizeof bytes);
@@ -298,7 +289,6 @@ static void pads_to_even(void **state)
 
 static void offsets(void **state)
 {
-    (void)state;
     uint8_t bytes[16];
     struct span name = span_from_string("name");
     struct wire out = wire_encoder(bytes, sizeof bytes);
@@ -323,7 +313,6 @@ static void offsets(void **state)
 
 static void seeking(void **state)
 {
-    (void)state;
     static const struct {
         size_t base;
         uint16_t offset;
@@ -345,7 +334,6 @@ static void seeking(void **state)
 /* An offset has 16 bits; what lies further away cannot be named. */
 static void offsets_too_far(void **state)
 {
-    (void)state;
     static uint8_t bytes[70000];
     for (size_t gap = 65533; gap <= 65534; gap++) {
         struct wire out = wire_encoder(bytes, sizeof bytes);

@@ -24,7 +24,6 @@ static const struct {
 
 static void splits(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct words words;
         struct error error;
@@ -44,7 +43,6 @@ static void splits(void **state)
 
 static void refuses(void **state)
 {
-    (void)state;
     static const char *const texts[] = {"'a", "\"a", "a 'b\"", "a\\", "\"\\"};
     for (size_t i = 0; i < COUNT(texts); i++) {
         struct words words;
@@ -57,7 +55,6 @@ static void refuses(void **state)
 
 static void no_more_words_than_fit(void **state)
 {
-    (void)state;
     char text[2 * (WORD_LIMIT + 1) + 1] = "";
     struct words words;
     struct error error;
@@ -76,7 +73,6 @@ static void no_more_words_than_fit(void **state)
 
 static void quotes(void **state)
 {
-    (void)state;
     static const struct {
         const char *word, *quoted;
     } words[] = {{"-z", "-z"},           {"", "''"},     {"a b", "'a b'"},

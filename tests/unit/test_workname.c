@@ -66,7 +66,6 @@ static void expect_removable(const char *name)
 
 static void test_a_living_run_is_kept_whatever_its_name(void **state)
 {
-    (void)state;
     struct run run;
     char own[WORKNAME_LENGTH];
     workname_make(own);
@@ -79,7 +78,6 @@ static void test_a_living_run_is_kept_whatever_its_name(void **state)
 
 static void test_a_killed_run_is_gone_before_its_parent_asks(void **state)
 {
-    (void)state;
     struct run run;
     siginfo_t info;
     start(&run);
@@ -92,7 +90,6 @@ static void test_a_killed_run_is_gone_before_its_parent_asks(void **state)
 /* Another machine, another boot, or a name as older versions made it of the host's name. */
 static void test_other_places_are_kept(void **state)
 {
-    (void)state;
     char name[WORKNAME_LENGTH];
     workname_make(name);
     size_t digit = strlen("afpbench-");
@@ -117,7 +114,6 @@ static void make_elsewhere(int pipe_fd)
 
 static void test_other_namespaces_are_kept(void **state)
 {
-    (void)state;
     int ends[2];
     char name[WORKNAME_LENGTH];
     assert_int_equal(pipe(ends), 0);
@@ -144,7 +140,6 @@ static void test_other_namespaces_are_kept(void **state)
 
 static void test_other_names(void **state)
 {
-    (void)state;
     static const char *const names[] = {"",
                                         "afpbench",
                                         "afpbench-",
@@ -171,7 +166,6 @@ static void test_other_names(void **state)
 
 static void test_two_names_differ(void **state)
 {
-    (void)state;
     char one[WORKNAME_LENGTH];
     char other[WORKNAME_LENGTH];
     workname_make(one);
