@@ -5,7 +5,8 @@
 struct volume *call_volume(const struct call *call, uint16_t id)
 {
     struct service *service = call->session->service;
-    if (id == 0 || id > service->config->volume_count || !call->session->volumes_open[id - 1]) {
+    if (!wire_ok(&call->request) || id == 0 || id > service->config->volume_count ||
+        !call->session->volumes_open[id - 1]) {
         return NULL;
     }
     return &service->volumes[id - 1];
@@ -13,7 +14,7 @@ struct volume *call_volume(const struct call *call, uint16_t id)
 
 struct open_fork *call_fork(const struct call *call, uint16_t reference)
 {
-    if (reference == 0 || reference > SESSION_FORK_LIMIT) {
+    if (!wire_ok(&call->request) || reference == 0 || reference > SESSION_FORK_LIMIT) {
         return NULL;
     }
     return call->session->forks[reference - 1];
@@ -54,6 +55,7 @@ void call_node_parms(const struct call *call, struct volume *volume, struct stor
 {
     struct store_attributes attributes;
     volume->store->ops->get(volume->store, node, &attributes);
+    /* The store does not know what its volume is called. */
     if (attributes.id == AFP_ROOT_ID) {
         attributes.name = name_span(&volume->name);
     }
@@ -224,6 +226,7 @@ int32_t place_for_new(const struct call *call, struct volume *volume, uint32_t d
     if (directory_id == 0 || !path_type_allowed(call, path->type)) {
         return AFP_PARAMETER_ERROR;
     }
+    /* No node: from there a path may only lead to the root. */
     walk.above_root = directory_id == AFP_ROOT_PARENT_ID;
     if (!walk.above_root) {
         struct store_attributes attributes;

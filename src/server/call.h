@@ -35,7 +35,8 @@ bool call_is_replayed(uint8_t command);
 /* Whether its request may hold a password. */
 bool call_is_secret(uint8_t command);
 
-/* The volume with this ID if the session has it open; the fork with this reference; else NULL. */
+/* The volume with this ID if the session has it open; the fork with this reference; NULL if there
+ * is none, or if the request was not well formed. */
 struct volume *call_volume(const struct call *call, uint16_t id);
 struct open_fork *call_fork(const struct call *call, uint16_t reference);
 

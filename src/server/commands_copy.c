@@ -205,9 +205,6 @@ int32_t command_copy_file(struct call *call)
 {
     struct afp_copy_file_request message;
     afp_copy_file_request(&call->request, &message);
-    if (!wire_ok(&call->request)) {
-        return AFP_PARAMETER_ERROR;
-    }
     struct copy copy = {
         .call = call,
         .source = call_volume(call, message.source_volume),

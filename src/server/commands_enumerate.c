@@ -97,10 +97,11 @@ int32_t command_enumerate(struct call *call)
     struct afp_enumerate_request message;
     struct place place;
     afp_enumerate_request(&call->request, call->command, &message);
-    struct volume *volume = wire_ok(&call->request) ? call_volume(call, message.volume) : NULL;
+    struct volume *volume = call_volume(call, message.volume);
     if (volume == NULL || message.start == 0) {
         return AFP_PARAMETER_ERROR;
     }
+    /* With neither bitmap there is no kind to list. */
     int32_t result = call_check_bitmaps(call, message.file_bitmap, message.directory_bitmap);
     if (result != AFP_OK || (message.file_bitmap == 0 && message.directory_bitmap == 0)) {
         return AFP_BITMAP_ERROR;

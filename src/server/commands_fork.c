@@ -69,7 +69,7 @@ int32_t command_open_fork(struct call *call)
 {
     struct afp_open_fork_request message;
     afp_open_fork_request(&call->request, &message);
-    struct volume *volume = wire_ok(&call->request) ? call_volume(call, message.volume) : NULL;
+    struct volume *volume = call_volume(call, message.volume);
     if (volume == NULL) {
         return AFP_PARAMETER_ERROR;
     }
@@ -86,7 +86,7 @@ int32_t command_close_fork(struct call *call)
 {
     struct afp_id_request message;
     afp_id_request(&call->request, AFP_CLOSE_FORK, &message);
-    struct open_fork *fork = wire_ok(&call->request) ? call_fork(call, message.id) : NULL;
+    struct open_fork *fork = call_fork(call, message.id);
     if (fork == NULL) {
         return AFP_PARAMETER_ERROR;
     }
@@ -102,7 +102,7 @@ int32_t command_flush_fork(struct call *call)
 {
     struct afp_id_request message;
     afp_id_request(&call->request, call->command, &message);
-    struct open_fork *fork = wire_ok(&call->request) ? call_fork(call, message.id) : NULL;
+    struct open_fork *fork = call_fork(call, message.id);
     if (fork == NULL) {
         return AFP_PARAMETER_ERROR;
     }
@@ -123,7 +123,7 @@ int32_t command_get_fork_parms(struct call *call)
 {
     struct afp_get_fork_parms_request message;
     afp_get_fork_parms_request(&call->request, &message);
-    struct open_fork *fork = wire_ok(&call->request) ? call_fork(call, message.fork) : NULL;
+    struct open_fork *fork = call_fork(call, message.fork);
     if (fork == NULL) {
         return AFP_PARAMETER_ERROR;
     }
@@ -152,10 +152,11 @@ int32_t command_set_fork_parms(struct call *call)
 {
     struct afp_set_fork_parms_request message;
     afp_set_fork_parms_request(&call->request, &message);
-    struct open_fork *fork = wire_ok(&call->request) ? call_fork(call, message.fork) : NULL;
+    struct open_fork *fork = call_fork(call, message.fork);
     if (fork == NULL) {
         return AFP_PARAMETER_ERROR;
     }
+    /* The bitmap names the fork that is open, and says how wide the length is. */
     bool one_bit = message.bitmap != 0 && (message.bitmap & (message.bitmap - 1)) == 0;
     if (!one_bit || (message.bitmap & length_bits(fork->kind)) == 0 ||
         call_check_bitmaps(call, message.bitmap, 0) != AFP_OK) {
@@ -186,7 +187,7 @@ int32_t command_read(struct call *call)
 {
     struct afp_read_request message;
     afp_read_request(&call->request, call->command, &message);
-    struct open_fork *fork = wire_ok(&call->request) ? call_fork(call, message.fork) : NULL;
+    struct open_fork *fork = call_fork(call, message.fork);
     if (fork == NULL || message.offset < 0 || message.count < 0) {
         return AFP_PARAMETER_ERROR;
     }
@@ -241,7 +242,7 @@ int32_t command_write(struct call *call)
     struct inbox *inbox = &call->session->inbox;
     struct afp_write_request message;
     afp_write_request(&call->request, call->command, &message);
-    struct open_fork *fork = wire_ok(&call->request) ? call_fork(call, message.fork) : NULL;
+    struct open_fork *fork = call_fork(call, message.fork);
     if (fork == NULL) {
         return AFP_PARAMETER_ERROR;
     }
@@ -300,7 +301,7 @@ int32_t command_lock_range(struct call *call)
     struct afp_lock_request message;
     struct range range;
     afp_lock_request(&call->request, call->command, &message);
-    struct open_fork *fork = wire_ok(&call->request) ? call_fork(call, message.fork) : NULL;
+    struct open_fork *fork = call_fork(call, message.fork);
     if (fork == NULL) {
         return AFP_PARAMETER_ERROR;
     }

@@ -106,6 +106,8 @@ static bool keep_user(struct session *session, struct span user, bool mac)
     return known;
 }
 
+/* A second login is refused and does no harm; whatever is wrong with the first ends the session:
+ * nobody may try on (4.1). */
 static int32_t begin_login(struct call *call, const struct afp_login_request *login, bool mac)
 {
     struct session *session = call->session;

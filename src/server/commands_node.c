@@ -6,15 +6,27 @@
 /* The volume of a request that is well formed; else AFP_PARAMETER_ERROR. */
 static int32_t need_volume(const struct call *call, uint16_t id, struct volume **volume)
 {
-    *volume = wire_ok(&call->request) ? call_volume(call, id) : NULL;
+    *volume = call_volume(call, id);
     return *volume != NULL ? AFP_OK : AFP_PARAMETER_ERROR;
 }
 
-/* The same for a request that changes the volume. */
-static int32_t need_writable(const struct call *call, uint16_t id, struct volume **volume)
+/* What a command does to a locked volume; `request` is its message. */
+typedef int32_t change_function(struct call *call, struct volume *volume, const void *request);
+
+static int32_t change_volume(struct call *call, uint16_t id, change_function *change,
+                             const void *request)
 {
-    int32_t result = need_volume(call, id, volume);
-    return result == AFP_OK && (*volume)->config->read_only ? AFP_VOLUME_LOCKED : result;
+    struct volume *volume;
+    int32_t result = need_volume(call, id, &volume);
+    if (result == AFP_OK && volume->config->read_only) {
+        result = AFP_VOLUME_LOCKED;
+    }
+    if (result == AFP_OK) {
+        volume_lock(volume);
+        result = change(call, volume, request);
+        volume_unlock(volume);
+    }
+    return result;
 }
 
 static void get(struct volume *volume, struct store_node *node, struct store_attributes *attributes)
@@ -58,9 +70,9 @@ static int32_t empty_file(struct volume *volume, struct store_node *node)
     return AFP_OK;
 }
 
-static int32_t create_file(const struct call *call, struct volume *volume,
-                           const struct afp_node_request *message)
+static int32_t create_file(struct call *call, struct volume *volume, const void *request)
 {
+    const struct afp_node_request *message = request;
     struct place place;
     struct store_node *node;
     int32_t result = place_for_new(call, volume, message->directory, &message->path, &place);
@@ -76,23 +88,9 @@ static int32_t create_file(const struct call *call, struct volume *volume,
     return message->flag & 0x80 ? empty_file(volume, place.node) : AFP_OBJECT_EXISTS;
 }
 
-int32_t command_create_file(struct call *call)
+static int32_t create_directory(struct call *call, struct volume *volume, const void *request)
 {
-    struct afp_node_request message;
-    struct volume *volume;
-    afp_node_request(&call->request, AFP_CREATE_FILE, &message);
-    int32_t result = need_writable(call, message.volume, &volume);
-    if (result == AFP_OK) {
-        volume_lock(volume);
-        result = create_file(call, volume, &message);
-        volume_unlock(volume);
-    }
-    return result;
-}
-
-static int32_t create_directory(const struct call *call, struct volume *volume,
-                                const struct afp_node_request *message, uint32_t *id)
-{
+    const struct afp_node_request *message = request;
     struct place place;
     struct store_node *node;
     struct store_attributes attributes;
@@ -105,34 +103,34 @@ static int32_t create_directory(const struct call *call, struct volume *volume,
     }
     if (result == AFP_OK) {
         get(volume, node, &attributes);
-        *id = attributes.id;
+        afp_create_directory_reply(&call->reply, &attributes.id);
     }
     return result;
+}
+
+/* The commands whose request is a node and a flag. */
+static int32_t change_node(struct call *call, change_function *change)
+{
+    struct afp_node_request message;
+    afp_node_request(&call->request, call->command, &message);
+    return change_volume(call, message.volume, change, &message);
+}
+
+int32_t command_create_file(struct call *call)
+{
+    return change_node(call, create_file);
 }
 
 int32_t command_create_directory(struct call *call)
 {
-    struct afp_node_request message;
-    struct volume *volume;
-    uint32_t id;
-    afp_node_request(&call->request, AFP_CREATE_DIRECTORY, &message);
-    int32_t result = need_writable(call, message.volume, &volume);
-    if (result == AFP_OK) {
-        volume_lock(volume);
-        result = create_directory(call, volume, &message, &id);
-        volume_unlock(volume);
-    }
-    if (result == AFP_OK) {
-        afp_create_directory_reply(&call->reply, &id);
-    }
-    return result;
+    return change_node(call, create_directory);
 }
 
 /* ---- Deleting, renaming, moving ---- */
 
-static int32_t delete_node(const struct call *call, struct volume *volume,
-                           const struct afp_node_request *message)
+static int32_t delete_node(struct call *call, struct volume *volume, const void *request)
 {
+    const struct afp_node_request *message = request;
     struct place place;
     struct store_attributes attributes;
     int32_t result = place_find(call, volume, message->directory, &message->path, &place);
@@ -154,16 +152,7 @@ static int32_t delete_node(const struct call *call, struct volume *volume,
 
 int32_t command_delete(struct call *call)
 {
-    struct afp_node_request message;
-    struct volume *volume;
-    afp_node_request(&call->request, AFP_DELETE, &message);
-    int32_t result = need_writable(call, message.volume, &volume);
-    if (result == AFP_OK) {
-        volume_lock(volume);
-        result = delete_node(call, volume, &message);
-        volume_unlock(volume);
-    }
-    return result;
+    return change_node(call, delete_node);
 }
 
 static bool is_inside(struct volume *volume, struct store_node *node, struct store_node *directory)
@@ -206,9 +195,9 @@ static int32_t move_node(struct volume *volume, const struct place *source,
     return ops->move(volume->store, source->node, directory, name_span(name));
 }
 
-static int32_t rename_node(const struct call *call, struct volume *volume,
-                           const struct afp_rename_request *message)
+static int32_t rename_node(struct call *call, struct volume *volume, const void *request)
 {
+    const struct afp_rename_request *message = request;
     struct place place;
     struct name_buffer name;
     int32_t result = place_find(call, volume, message->directory, &message->path, &place);
@@ -227,15 +216,8 @@ static int32_t rename_node(const struct call *call, struct volume *volume,
 int32_t command_rename(struct call *call)
 {
     struct afp_rename_request message;
-    struct volume *volume;
     afp_rename_request(&call->request, &message);
-    int32_t result = need_writable(call, message.volume, &volume);
-    if (result == AFP_OK) {
-        volume_lock(volume);
-        result = rename_node(call, volume, &message);
-        volume_unlock(volume);
-    }
-    return result;
+    return change_volume(call, message.volume, rename_node, &message);
 }
 
 static int32_t find_both(const struct call *call, struct volume *volume,
@@ -249,9 +231,9 @@ static int32_t find_both(const struct call *call, struct volume *volume,
     return result;
 }
 
-static int32_t move_and_rename(const struct call *call, struct volume *volume,
-                               const struct afp_move_request *message)
+static int32_t move_and_rename(struct call *call, struct volume *volume, const void *request)
 {
+    const struct afp_move_request *message = request;
     struct place source, target;
     struct name_buffer name;
     int32_t result = find_both(call, volume, message, &source, &target);
@@ -267,12 +249,11 @@ static int32_t move_and_rename(const struct call *call, struct volume *volume,
     return move_node(volume, &source, target.node, &name);
 }
 
-static int32_t exchange_files(const struct call *call, struct volume *volume,
-                              const struct afp_move_request *message)
+static int32_t exchange_files(struct call *call, struct volume *volume, const void *request)
 {
     struct place a, b;
     struct store_attributes first, second;
-    int32_t result = find_both(call, volume, message, &a, &b);
+    int32_t result = find_both(call, volume, request, &a, &b);
     if (result != AFP_OK) {
         return result;
     }
@@ -284,21 +265,11 @@ static int32_t exchange_files(const struct call *call, struct volume *volume,
     return a.node == b.node ? AFP_SAME_OBJECT : volume_exchange(volume, a.node, b.node);
 }
 
-typedef int32_t move_function(const struct call *call, struct volume *volume,
-                              const struct afp_move_request *message);
-
-static int32_t run_move(struct call *call, move_function *move)
+static int32_t run_move(struct call *call, change_function *move)
 {
     struct afp_move_request message;
-    struct volume *volume;
     afp_move_request(&call->request, call->command, &message);
-    int32_t result = need_writable(call, message.volume, &volume);
-    if (result == AFP_OK) {
-        volume_lock(volume);
-        result = move(call, volume, &message);
-        volume_unlock(volume);
-    }
-    return result;
+    return change_volume(call, message.volume, move, &message);
 }
 
 int32_t command_move(struct call *call)
@@ -346,8 +317,8 @@ int32_t command_get_node_parms(struct call *call)
     (0x0007U | AFP_ATTRIBUTE_WRITE_INHIBIT | 0x0040U | AFP_ATTRIBUTE_RENAME_INHIBIT |              \
      AFP_ATTRIBUTE_DELETE_INHIBIT | 0x0400U)
 
-static int32_t change_node(const struct call *call, struct volume *volume, struct store_node *node,
-                           uint16_t bitmap, const struct afp_node_parms *parms)
+static int32_t set_parms(const struct call *call, struct volume *volume, struct store_node *node,
+                         uint16_t bitmap, const struct afp_node_parms *parms)
 {
     struct store_attributes attributes;
     get(volume, node, &attributes);
@@ -370,12 +341,15 @@ static bool kind_fits(enum afp_command command, enum afp_node_kind kind)
            kind == (command == AFP_SET_FILE_PARMS ? AFP_FILE : AFP_DIRECTORY);
 }
 
-static int32_t set_node_parms(const struct call *call, struct volume *volume,
-                              const struct afp_set_node_parms_request *message)
+static int32_t set_node_parms(struct call *call, struct volume *volume, const void *request)
 {
+    const struct afp_set_node_parms_request *message = request;
     struct place place;
     struct store_attributes attributes;
-    int32_t result = place_find(call, volume, message->directory, &message->path, &place);
+    int32_t result = call_check_bitmaps(call, message->bitmap, message->bitmap);
+    if (result == AFP_OK) {
+        result = place_find(call, volume, message->directory, &message->path, &place);
+    }
     if (result != AFP_OK) {
         return result;
     }
@@ -383,7 +357,7 @@ static int32_t set_node_parms(const struct call *call, struct volume *volume,
     if (!kind_fits(call->command, attributes.kind)) {
         return AFP_OBJECT_TYPE_ERROR;
     }
-    return change_node(call, volume, place.node, message->bitmap, &message->parms);
+    return set_parms(call, volume, place.node, message->bitmap, &message->parms);
 }
 
 int32_t command_set_node_parms(struct call *call)
@@ -391,20 +365,10 @@ int32_t command_set_node_parms(struct call *call)
     const unsigned settable = AFP_NODE_ATTRIBUTES | AFP_NODE_CREATED | AFP_NODE_MODIFIED |
                               AFP_NODE_BACKED_UP | AFP_NODE_FINDER_INFO | AFP_NODE_UNIX_PRIVILEGES;
     struct afp_set_node_parms_request message = {0};
-    struct volume *volume;
     afp_set_node_parms_request(&call->request, call->command, &message);
     /* Checked first: the layout of other bits is not known, so the rest may not have decoded. */
     if (message.bitmap & ~settable) {
         return AFP_BITMAP_ERROR;
     }
-    int32_t result = need_writable(call, message.volume, &volume);
-    if (result == AFP_OK) {
-        result = call_check_bitmaps(call, message.bitmap, message.bitmap);
-    }
-    if (result == AFP_OK) {
-        volume_lock(volume);
-        result = set_node_parms(call, volume, &message);
-        volume_unlock(volume);
-    }
-    return result;
+    return change_volume(call, message.volume, set_node_parms, &message);
 }

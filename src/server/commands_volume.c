@@ -103,7 +103,7 @@ static struct volume *volume_of_request(struct call *call)
 {
     struct afp_id_request message;
     afp_id_request(&call->request, call->command, &message);
-    return wire_ok(&call->request) ? call_volume(call, message.id) : NULL;
+    return call_volume(call, message.id);
 }
 
 int32_t command_close_volume(struct call *call)
@@ -122,7 +122,7 @@ int32_t command_volume_parms(struct call *call)
 {
     struct afp_get_volume_parms_request message;
     afp_get_volume_parms_request(&call->request, &message);
-    struct volume *volume = wire_ok(&call->request) ? call_volume(call, message.volume) : NULL;
+    struct volume *volume = call_volume(call, message.volume);
     if (volume == NULL) {
         return AFP_PARAMETER_ERROR;
     }
@@ -160,7 +160,7 @@ int32_t command_sync_directory(struct call *call)
 {
     struct afp_sync_directory_request message;
     afp_sync_directory_request(&call->request, &message);
-    struct volume *volume = wire_ok(&call->request) ? call_volume(call, message.volume) : NULL;
+    struct volume *volume = call_volume(call, message.volume);
     if (volume == NULL) {
         return AFP_PARAMETER_ERROR;
     }

@@ -459,6 +459,7 @@ static bool read_request(const char *text, struct fault *fault)
     return text[length] == '\0' || read_which(text + length + 1, fault);
 }
 
+/* The value is cut off in a copy, since a payload in it may be long and messages quote the text. */
 bool fault_parse(struct fault *fault, const char *text, struct error *error)
 {
     char what[FAULT_BYTES_LIMIT * 2 + 32];
@@ -597,6 +598,8 @@ static bool release_held(struct fault_line *line, struct error *error)
     return sent;
 }
 
+/* What holds, splits or repeats replies leaves alone what the server sends on its own: tickles must
+ * not wait for a client that waits for them. */
 bool fault_line_send(struct fault_line *line, const struct dsi_header *header, struct span payload,
                      struct error *error)
 {

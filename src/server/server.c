@@ -96,6 +96,7 @@ static bool start_listening(struct server *server, struct error *error)
     return false;
 }
 
+/* Listeners are -1 from the start, so that closing them is right wherever this fails. */
 bool server_start(struct server **started, const struct server_config *config, struct error *error)
 {
     struct server *server = memory_allocate(1, sizeof *server);

@@ -206,6 +206,8 @@ static uint32_t write_block_size(uint8_t command)
     }
 }
 
+/* The size of the block is the client's word for where the data begins: it must be the one of the
+ * command, or data would be read as a request. */
 static bool on_write(struct session *session, const struct dsi_header *header, struct error *error)
 {
     const struct server_config *config = session->service->config;
@@ -252,6 +254,7 @@ static bool breathe(void *context, struct error *error)
     return session_breathe(context, error);
 }
 
+/* The options are looked at only for being well formed: what a client asks for changes nothing. */
 static bool on_open_session(struct session *session, const struct dsi_header *header,
                             struct error *error)
 {

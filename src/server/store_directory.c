@@ -113,8 +113,10 @@ static uint32_t afp_date(const struct statx_timestamp *time)
 {
     int64_t date = time->tv_sec - AFP_EPOCH_UNIX_SECONDS;
     int64_t least = INT32_MIN + (int64_t)1; /* the least of all is AFP_DATE_NEVER */
-    date = date < least ? least : date > INT32_MAX ? INT32_MAX : date;
-    return (uint32_t)date;
+    if (date < least) {
+        date = least;
+    }
+    return (uint32_t)(date < INT32_MAX ? date : INT32_MAX);
 }
 
 /* An empty name asks for the descriptor itself. */
@@ -480,6 +482,7 @@ static int make(int descriptor, const char *name, enum afp_node_kind kind)
     return file < 0 ? -1 : close(file);
 }
 
+/* Made on disk first: what cannot become a node goes away again. */
 static int32_t directory_add(struct store *store, struct store_node *directory, struct span name,
                              enum afp_node_kind kind, struct store_node **added)
 {
@@ -688,14 +691,7 @@ static void directory_fork_close(struct store *store, struct store_fork *fork)
 {
     /* The last one to have it open, but for the owner. */
     if (fork->on_disk && fork->owner != NULL && fork->references == 2) {
-        int file = atomic_exchange(&fork->file, -1);
-        int writable = atomic_exchange(&fork->writable, -1);
-        if (file >= 0) {
-            close(file);
-        }
-        if (writable >= 0 && writable != file) {
-            close(writable);
-        }
+        tree_close_files(fork);
         if (fork->owner->parent == NULL) {
             tree_fork_resize(store, fork, 0); /* with its last user a file without a name goes */
         }
@@ -731,10 +727,9 @@ static struct store_space directory_space(struct store *store)
         space.free_bytes = (uint64_t)system.f_bavail * system.f_frsize;
     }
     if (tree->limit_bytes != 0) {
-        uint64_t used = tree->used_bytes < tree->limit_bytes ? tree->used_bytes : tree->limit_bytes;
-        uint64_t left = tree->limit_bytes - used;
-        space.total_bytes = tree->limit_bytes;
-        space.free_bytes = left < space.free_bytes ? left : space.free_bytes;
+        uint64_t free_bytes = space.free_bytes;
+        space = tree_space(tree, tree->limit_bytes);
+        space.free_bytes = free_bytes < space.free_bytes ? free_bytes : space.free_bytes;
     }
     return space;
 }

@@ -47,8 +47,7 @@ static struct store_space memory_space(struct store *store)
 {
     const struct tree *tree = (const struct tree *)store;
     if (tree->limit_bytes != 0) {
-        uint64_t used = tree->used_bytes < tree->limit_bytes ? tree->used_bytes : tree->limit_bytes;
-        return (struct store_space){tree->limit_bytes, tree->limit_bytes - used};
+        return tree_space(tree, tree->limit_bytes);
     }
     uint64_t available = available_memory_bytes();
     return (struct store_space){tree->used_bytes + available, available};
@@ -59,25 +58,9 @@ const struct store_ops store_memory = {
     .create = memory_store_create,
     .destroy = memory_store_destroy,
     .space = memory_space,
-    .by_id = tree_by_id,
-    .parent = tree_parent,
-    .child = tree_child,
-    .list = tree_list,
-    .offspring = tree_offspring,
-    .entry = tree_entry,
-    .get = tree_get,
-    .set = tree_set,
-    .add = tree_add,
-    .remove = tree_remove,
-    .move = tree_move,
-    .exchange = tree_exchange,
-    .fork_open = tree_fork_open,
-    .fork_close = tree_fork_close,
-    .fork_length = tree_fork_length,
+    TREE_OPERATIONS,
     .fork_set_length = file_fork_set_length,
-    .fork_flush = tree_fork_flush,
     .write_begin = file_write_begin,
-    .write_end = tree_write_end,
     .send = file_send,
     .receive = file_receive,
     .read = file_read,

@@ -83,9 +83,7 @@ static bool null_create(struct store **store, const struct store_settings *setti
 static struct store_space null_space(struct store *store)
 {
     const struct tree *tree = &null_of(store)->tree;
-    uint64_t total = tree->limit_bytes != 0 ? tree->limit_bytes : ENDLESS_BYTES;
-    uint64_t used = tree->used_bytes < total ? tree->used_bytes : total;
-    return (struct store_space){total, total - used};
+    return tree_space(tree, tree->limit_bytes != 0 ? tree->limit_bytes : ENDLESS_BYTES);
 }
 
 /* The piece of the pool for a range of a fork. */
@@ -151,25 +149,9 @@ const struct store_ops store_null = {
     .create = null_create,
     .destroy = null_destroy,
     .space = null_space,
-    .by_id = tree_by_id,
-    .parent = tree_parent,
-    .child = tree_child,
-    .list = tree_list,
-    .offspring = tree_offspring,
-    .entry = tree_entry,
-    .get = tree_get,
-    .set = tree_set,
-    .add = tree_add,
-    .remove = tree_remove,
-    .move = tree_move,
-    .exchange = tree_exchange,
-    .fork_open = tree_fork_open,
-    .fork_close = tree_fork_close,
-    .fork_length = tree_fork_length,
+    TREE_OPERATIONS,
     .fork_set_length = tree_fork_set_length,
-    .fork_flush = tree_fork_flush,
     .write_begin = tree_write_begin,
-    .write_end = tree_write_end,
     .send = null_send,
     .receive = null_receive,
     .read = null_read,

@@ -130,17 +130,22 @@ static struct store_node *new_node(const struct tree *tree, uint32_t id, struct 
     return node;
 }
 
+void tree_close_files(struct store_fork *fork)
+{
+    int file = atomic_exchange(&fork->file, -1);
+    int writable = atomic_exchange(&fork->writable, -1);
+    if (file >= 0) {
+        close(file);
+    }
+    if (writable >= 0 && writable != file) {
+        close(writable);
+    }
+}
+
 static void drop_fork(struct store_fork *fork)
 {
     if (--fork->references == 0) {
-        int file = atomic_load(&fork->file);
-        int writable = atomic_load(&fork->writable);
-        if (file >= 0) {
-            close(file);
-        }
-        if (writable >= 0 && writable != file) {
-            close(writable);
-        }
+        tree_close_files(fork);
         memory_release(fork);
     }
 }
@@ -159,6 +164,7 @@ static void free_node(struct tree *tree, struct store_node *node)
     memory_release(node);
 }
 
+/* The root stands in both tables like any node, so that nothing else treats it apart. */
 bool tree_open(struct tree *tree, const struct store_ops *ops,
                const struct store_settings *settings, struct error *error)
 {
@@ -353,6 +359,7 @@ int32_t tree_remove(struct store *store, struct store_node *node)
     return AFP_OK;
 }
 
+/* All that can fail comes before anything changes. */
 int32_t tree_move(struct store *store, struct store_node *node, struct store_node *directory,
                   struct span name)
 {
@@ -456,6 +463,12 @@ static void change_length(struct tree *tree, struct store_fork *fork, uint64_t l
     }
 }
 
+struct store_space tree_space(const struct tree *tree, uint64_t total_bytes)
+{
+    uint64_t used = tree->used_bytes < total_bytes ? tree->used_bytes : total_bytes;
+    return (struct store_space){total_bytes, total_bytes - used};
+}
+
 static bool has_room(const struct tree *tree, uint64_t more_bytes)
 {
     uint64_t limit = tree->limit_bytes != 0 ? tree->limit_bytes : INT64_MAX;
@@ -477,6 +490,7 @@ int32_t tree_fork_flush(struct store *store, struct store_fork *fork)
     return AFP_OK;
 }
 
+/* Room is set aside before the data comes: two writes at once must not both get the last of it. */
 int32_t tree_write_begin(struct store *store, struct store_fork *fork, struct store_write *write)
 {
     struct tree *tree = tree_of(store);
@@ -491,6 +505,7 @@ int32_t tree_write_begin(struct store *store, struct store_fork *fork, struct st
     return AFP_OK;
 }
 
+/* The room set aside is given back whole; what arrived is counted as the fork grows. */
 void tree_write_end(struct store *store, struct store_fork *fork, const struct store_write *write)
 {
     struct tree *tree = tree_of(store);

@@ -90,6 +90,20 @@ void tree_fork_resize(struct store *store, struct store_fork *fork, uint64_t len
 /* The fork of a file, made if it has none yet; NULL when out of memory. */
 struct store_fork *tree_fork(struct store_node *file, enum store_fork_kind kind);
 
+/* Closes the files of a fork that nobody uses. */
+void tree_close_files(struct store_fork *fork);
+
+/* The space of a volume that has so much in all. */
+struct store_space tree_space(const struct tree *tree, uint64_t total_bytes);
+
 struct span tree_name(const struct store_node *node);
+
+/* What the stores that keep their nodes in memory only have in common. */
+#define TREE_OPERATIONS                                                                            \
+    .by_id = tree_by_id, .parent = tree_parent, .child = tree_child, .list = tree_list,            \
+    .offspring = tree_offspring, .entry = tree_entry, .get = tree_get, .set = tree_set,            \
+    .add = tree_add, .remove = tree_remove, .move = tree_move, .exchange = tree_exchange,          \
+    .fork_open = tree_fork_open, .fork_close = tree_fork_close, .fork_length = tree_fork_length,   \
+    .fork_flush = tree_fork_flush, .write_end = tree_write_end
 
 #endif

@@ -30,6 +30,7 @@ bool volume_admits(const struct volume *volume, const uint8_t given[AFP_VOLUME_P
     return password == NULL || differs == 0;
 }
 
+/* The name is checked before the store is made, the only part that a failure must undo. */
 bool volume_open(struct volume *volume, uint16_t id, const struct server_volume *config,
                  struct error *error)
 {
@@ -105,6 +106,7 @@ static bool may_open(const struct volume *volume, uint32_t file_id, enum store_f
     return true;
 }
 
+/* Checked and entered under one lock, so that of two sessions that deny each other one wins. */
 int32_t volume_open_fork(struct volume *volume, struct store_node *file, enum store_fork_kind kind,
                          uint16_t access, struct open_fork **opened)
 {
@@ -165,6 +167,7 @@ uint16_t volume_open_attributes(const struct volume *volume, uint32_t file_id)
     return attributes;
 }
 
+/* Open forks go with their contents; what they are asked by is the file's ID. */
 int32_t volume_exchange(struct volume *volume, struct store_node *a, struct store_node *b)
 {
     struct store *store = volume->store;
@@ -193,6 +196,7 @@ static bool has_overlap(const struct open_fork *fork, struct range range)
     return false;
 }
 
+/* Own ranges and those of others are two different results (5.4). */
 static int32_t range_is_free(const struct open_fork *mine, struct range range)
 {
     if (has_overlap(mine, range)) {
