@@ -1,5 +1,10 @@
 #!/usr/bin/python3
-"""afp_report on stored results: made-up ones, and real ones of the embedded server."""
+"""afp_report on stored results: made-up ones, and real ones of the embedded server.
+
+What needs the program: options, exit codes, both outputs, files, real results end to end. How
+results are read is in tests/unit/test_read_results.c; verdicts, conditions, gates and the text of
+each format are in tests/unit/test_comparison.c.
+"""
 
 import json
 import os
@@ -57,15 +62,8 @@ def document(*cases, **changes):
         'file_system': None,
         'cases': list(cases)}
     for name, value in changes.items():
-        parts[name] = {**(parts[name] or {}), **value} if isinstance(value, dict) else value
+        parts[name] = {**parts[name], **value} if isinstance(value, dict) else value
     return parts
-
-
-def of_directory(*cases, **changes):
-    """A result of afp_speedtest -L."""
-    return document(*cases, server=None, file_system={
-        'directory': '/mnt/nfs', 'second_directory': None, 'type': 'nfs4', 'direct': False,
-        **changes})
 
 
 def stored(name, content):
@@ -77,16 +75,8 @@ def stored(name, content):
 
 HEADER = 'test_name,iteration,file_size_mb,microseconds,throughput_mbs\n'
 
-
-def csv(test, size, base_ns):
-    rows = [f'{test},{i + 1},{size / MIB:.3f},{ns // 1000},{size * 1e9 / MIB / ns:.2f}\n'
-            for i, ns in enumerate(durations(base_ns))]
-    return HEADER + ''.join(rows)
-
-
 BEFORE = stored('before.json', document(case('Read', 64 * KIB, 1e6), case('Write', MIB, 1e6)))
 SLOWER = stored('slower.json', document(case('Read', 64 * KIB, 1.2e6), case('Write', MIB, 1e6)))
-FASTER = stored('faster.json', document(case('Read', 64 * KIB, 0.5e6), case('Write', MIB, 1e6)))
 
 
 def compare(*arguments, **options):
@@ -117,7 +107,7 @@ def test_help_and_version():
     'nothing to do': ([], 'nothing to do'),
     'no --compare': ([BEFORE, SLOWER], 'nothing to do'),
     'one result': (['--compare', BEFORE], 'two results, not 1'),
-    'three results': (['--compare', BEFORE, SLOWER, FASTER], 'one result too many'),
+    'three results': (['--compare', BEFORE, SLOWER, BEFORE], 'one result too many'),
     'unknown option': (['--compare', BEFORE, SLOWER, '--colour'], 'unknown'),
     'unknown format': (['--compare', BEFORE, SLOWER, '--format', 'html'],
                        "'html' is none of text, markdown, junit"),
@@ -140,48 +130,18 @@ def test_slower():
     assert ' 1.200 ' in result.out and 'Interleaved pairs are the honest way' in result.out
 
 
-def test_the_same_twice():
-    result = compare(BEFORE, BEFORE).expect(DONE)
-    tap.equal(set(verdicts(result).values()), {'no difference shown'})
-
-
 @tap.cases({
-    'holds': ('slower>25%', SLOWER, DONE),
-    'fails': ('slower>15%', SLOWER, TEST_FAILED),
-    'any slowness': ('slower', SLOWER, TEST_FAILED),
-    'faster is not slower': ('slower', FASTER, DONE),
-    'faster': ('faster>50%', FASTER, TEST_FAILED),
-    'several': ('faster,slower>99%,slower>1%', SLOWER, TEST_FAILED),
+    'holds': ('slower>25%', DONE),
+    'fails': ('faster,slower>99%,slower>1%', TEST_FAILED),
 })
-def test_gate(gate, after, code):
-    result = compare(BEFORE, after, '--fail-if', gate)
+def test_gate(gate, code):
+    result = compare(BEFORE, SLOWER, '--fail-if', gate)
     if code == DONE:
         tap.equal(result.expect(DONE).err, '')
     else:
         result.expect_one_message(code, "Read 64 KiB fails '")
         assert 'Write' not in result.err, result
     assert verdicts(result), result
-
-
-def test_gate_without_runs_enough():
-    one = stored('one.json', document(case('Read', 64 * KIB, 1e6, count=1)))
-    other = stored('other.json', document(case('Read', 64 * KIB, 9e6, count=1)))
-    result = compare(one, other, '--fail-if', 'slower').expect(DONE)
-    tap.equal(verdicts(result), {('Read', '64 KiB'): 'no difference shown (too few runs)'})
-
-
-def test_zero_durations():
-    zero = stored('zero.json', document(case('Read', 64 * KIB, 0), case('Write', MIB, 1e6)))
-    result = compare(BEFORE, zero).expect(DONE)
-    tap.equal(verdicts(result)['Read', '64 KiB'], 'no ratio: a run of duration 0')
-    assert 'nan' not in result.out and 'inf' not in result.out.replace('interval', ''), result
-
-
-def test_cases_that_only_one_has():
-    other = stored('only.json', document(case('Write', MIB, 1e6), case('Copy', MIB, 1e6)))
-    result = compare(BEFORE, other).expect(DONE)
-    tap.equal(verdicts(result), {('Read', '64 KiB'): 'only in A', ('Copy', '1 MiB'): 'only in B',
-                                 ('Write', '1 MiB'): 'no difference shown'})
 
 
 def test_nothing_in_common():
@@ -202,27 +162,15 @@ def test_incomplete():
 
 # --------------------------------------------------------------------------------------- conditions
 
-DIFFERENT = {
-    'kernel': ({'host': {'kernel': 'Linux 6.2'}}, 'kernel: Linux 6.1 in A, Linux 6.2 in B'),
-    'machine': ({'host': {'machine': 'aarch64'}}, 'machine: x86_64 in A, aarch64 in B'),
-    'CPU': ({'host': {'cpu': 'Other'}}, 'CPU: Some <CPU> & "more" in A, Other in B'),
-    'CPU count': ({'host': {'cpu_count': 4}}, 'CPU count: 2 in A, 4 in B'),
-    'server': ({'server': {'machine_type': 'afpbench'}},
-               'server machine type: Netatalk4.5.1 in A, afpbench in B'),
-    'quantum': ({'server': {'quantum_offered_bytes': 65536}},
-                'quantum offered in bytes: 1048576 in A, 65536 in B'),
-    'AFP version': ({'server': {'afp_version': 'AFP3.3'}}, 'AFP version: AFP3.4 in A, AFP3.3 in B'),
-    'reference store': ({'server': {'reference_store': 'null'}},
-                        'reference store: none in A, null in B'),
-    'second volume': ({'server': {'second_volume': True}},
-                      'second volume or directory: no in A, yes in B'),
-}
-
-
-@tap.cases(DIFFERENT)
-def test_different_conditions(changes, message):
-    other = stored('other.json', document(case('Read', 64 * KIB, 1e6), case('Write', MIB, 1e6),
-                                          **changes))
+@tap.cases({
+    'of the whole': ({}, {'host': {'kernel': 'Linux 6.2'}},
+                     'kernel: Linux 6.1 in A, Linux 6.2 in B'),
+    'of cases': ({'chunk_bytes': 65536}, {},
+                 'chunk in bytes: 1048576 in A, 65536 in B (Read 64 KiB and 1 more)'),
+})
+def test_different_conditions(of_case, of_whole, message):
+    other = stored('other.json', document(case('Read', 64 * KIB, 1e6, **of_case),
+                                          case('Write', MIB, 1e6, **of_case), **of_whole))
     result = compare(BEFORE, other).expect(CANNOT_RUN)
     tap.equal(result.out, '')
     tap.equal(result.err, f'afp_report: {message}\nafp_report: the conditions differ, so the '
@@ -232,114 +180,7 @@ def test_different_conditions(changes, message):
     assert message in result.out, result
 
 
-CASE_DIFFERENT = {
-    'chunk': ({'chunk_bytes': 65536}, 'chunk in bytes: 1048576 in A, 65536 in B'),
-    'outstanding': ({'outstanding': 4}, 'outstanding: 1 in A, 4 in B'),
-    'interleaved': ({'interleaved': False}, 'interleaved: yes in A, no in B'),
-    'sessions': ({'sessions': 2}, 'sessions: 1 in A, 2 in B'),
-    'sparse': ({'sparse': True}, 'sparse source file: no in A, yes in B'),
-    'flush': ({'flush': True}, 'flush: no in A, yes in B'),
-    'new files': ({'new_files': True}, 'new files: no in A, yes in B'),
-    'existing file': ({'existing_file': True}, 'existing file: no in A, yes in B'),
-}
-
-
-@tap.cases(CASE_DIFFERENT)
-def test_different_cases(changes, message):
-    other = stored('other.json', document(case('Read', 64 * KIB, 1e6, **changes),
-                                          case('Write', MIB, 1e6, **changes)))
-    result = compare(BEFORE, other).expect(CANNOT_RUN)
-    tap.equal(result.err.splitlines()[0], f'afp_report: {message} (Read 64 KiB and 1 more)')
-
-
-def test_sink():
-    other = stored('other.json', document(case('Read', 64 * KIB, 1e6, sink='discard'),
-                                          case('Write', MIB, 1e6)))
-    result = compare(BEFORE, other).expect(CANNOT_RUN)
-    tap.equal(result.err.splitlines()[0],
-              'afp_report: sink: copy in A, discard in B (Read 64 KiB)')
-
-
-CASES = case('Read', 64 * KIB, 1e6), case('Write', MIB, 1e6)
-NFS = stored('nfs.json', of_directory(*CASES))
-
-
-def test_directories():
-    """The path does not have to agree."""
-    other = stored('other.json', of_directory(*CASES, directory='/mnt/b|c'))
-    result = compare(NFS, other).expect(DONE)
-    tap.equal((result.err, set(verdicts(result).values())), ('', {'no difference shown'}))
-    assert 'directory /mnt/nfs on nfs4)\n' in result.out, result
-    assert 'directory /mnt/b|c on nfs4)\n' in result.out, result
-
-
-@tap.cases({
-    'file system': ({'type': 'cifs'}, 'file system type: nfs4 in A, cifs in B'),
-    'direct': ({'direct': True}, 'direct: no in A, yes in B'),
-    'second directory': ({'second_directory': '/mnt/b'},
-                         'second volume or directory: no in A, yes in B'),
-})
-def test_different_directories(changes, message):
-    other = stored('other.json', of_directory(*CASES, **changes))
-    result = compare(NFS, other).expect(CANNOT_RUN)
-    tap.equal(result.err.splitlines()[:-1], [f'afp_report: {message}'])
-    tap.equal(compare(NFS, other, '--force').expect(DONE).err, f'afp_report: warning: {message}\n')
-
-
-def test_client_cache():
-    """A Read that the client's own cache answered is another thing."""
-    cold, warm = (stored(f'{state}.json', of_directory(
-        case('Read', 64 * KIB, 1e6, client_cache=state), case('Write', MIB, 1e6)))
-        for state in ('cold', 'warm'))
-    result = compare(cold, warm).expect(CANNOT_RUN)
-    tap.equal(result.err.splitlines()[0],
-              'afp_report: client cache: cold in A, warm in B (Read 64 KiB)')
-    tap.equal(compare(cold, NFS).expect(DONE).err, '')      # a document without it
-
-
-def test_document_without_second_volume():
-    older = document(*CASES)
-    del older['server']['second_volume']
-    tap.equal(compare(BEFORE, stored('older.json', older)).expect(DONE).err, '')
-
-
-@tap.cases({
-    'AFP against NFS': (BEFORE, NFS, 'target: AFP server in A, directory in B'),
-    'NFS against AFP': (NFS, BEFORE, 'target: directory in A, AFP server in B'),
-})
-def test_server_against_directory(before, after, message):
-    result = compare(before, after).expect(CANNOT_RUN)
-    tap.equal(result.out, '')
-    tap.equal(result.err.splitlines()[:-1], [f'afp_report: {message}'])
-    for form in ('text', 'markdown', 'junit'):
-        result = compare(before, after, '--force', '--format', form).expect(DONE)
-        tap.equal(result.err, f'afp_report: warning: {message}\n')
-        assert message in result.out and 'null' not in result.out, result
-        if form == 'text':
-            tap.equal(verdicts(result), {('Read', '64 KiB'): 'no difference shown',
-                                         ('Write', '1 MiB'): 'no difference shown'})
-
-
-def test_csv_has_no_conditions():
-    other = stored('other.csv', csv('Read', 64 * KIB, 1.2e6))
-    result = compare(BEFORE, other).expect_one_message(
-        DONE, 'other.csv is CSV and carries no conditions')
-    tap.equal(verdicts(result)['Read', '64 KiB'], 'slower')
-
-
 # ------------------------------------------------------------------------------------------ formats
-
-def test_csv_of_netatalk():
-    """A container's log around the CSV of a version without file_size_bytes."""
-    summary = ('\n# File Size Performance Summary for Read\n'
-               'file_size_mb,mean_throughput_mbs,median_throughput_mbs,min_throughput_mbs,'
-               'max_throughput_mbs,stddev_ms,mean_time_ms\n'
-               '0.062,60.41,62.00,55.80,64.04,0.0,0.1\n')
-    log = stored('log.csv', 'afpd is up\n' + csv('Read', 64 * KIB, 1.2e6) + summary + 'bye\n')
-    result = compare(BEFORE, log).expect(DONE)
-    assert 'log.csv (Netatalk CSV; conditions not recorded)' in result.out, result
-    tap.equal(verdicts(result)['Read', '64 KiB'], 'slower')
-
 
 def test_real_csv_of_netatalk():
     """What Netatalk's afp_speedtest 4.5.1 printed: -c -z 0.0625,1,16 -f Read,Write -n 10."""
@@ -352,14 +193,9 @@ def test_real_csv_of_netatalk():
 
 @tap.cases({
     'not there': (None, "cannot open '.*bad'"),
-    'empty': ('', 'bad is no result'),
     'text': ('hello\n', 'bad is no result'),
-    'broken JSON': ('{"schema":\n "x', 'bad: line 2, column'),
-    'other JSON': ('{}', 'bad: schema: expected a text'),
-    'duplicate key': ('{"schema": "x", "schema": "y"}', 'duplicate'),
     'broken CSV': (HEADER + 'Read,1,0.062,1,1.00\nRead,2,0.062,-1,1.00\n',
                    'bad: line 3: expected a whole number in column 4'),
-    'lantest': ('Test,Time_ms,Time±,Min_ms,Max_ms,Median_ms,MB/s\n', 'only their summaries'),
 })
 def test_unreadable(content, pattern):
     path = DIRECTORY / 'bad'
@@ -371,44 +207,15 @@ def test_unreadable(content, pattern):
         tap.equal(result.out, '')
 
 
-def test_markdown():
-    result = compare(BEFORE, SLOWER, '--format', 'markdown', '--fail-if', 'slower>5%')
-    result.expect_one_message(TEST_FAILED, "fails 'slower>5%'")
-    lines = result.out.splitlines()
-    assert '| Read | 61.91 (64 KiB) | 51.59 (64 KiB) | -16.7 % |' in lines, result
-    assert any(line.startswith('| Read | 64 KiB | 20 | 20 |') and line.endswith('| **slower** |')
-               for line in lines), result
-    assert 'Gates: `slower>5%`: **failed**' in lines, result
-    assert '* CPU: Some &#60;CPU&#62; &#38; "more"' in lines, result
-    tables = [line.count('|') for line in lines if line.startswith('|')]
-    tap.equal(sorted(set(tables)), [5, 15])
-
-
-def test_junit():
-    other = stored('only.json', document(case('Read', 64 * KIB, 1.2e6), case('Copy', MIB, 1e6)))
-    result = compare(BEFORE, other, '--format', 'junit', '--fail-if', 'slower>5%')
-    result.expect(TEST_FAILED)
-    suites = xml.etree.ElementTree.fromstring(result.out)
-    suite = suites.find('testsuite')
-    tap.equal({key: suite.get(key) for key in ('tests', 'failures', 'errors', 'skipped')},
-              {'tests': '3', 'failures': '1', 'errors': '0', 'skipped': '2'})
-    outcomes = {case.get('name'): [child.tag for child in case] for case in suite.iter('testcase')}
-    tap.equal(outcomes, {'Read 64 KiB': ['failure', 'system-out'],
-                         'Write 1 MiB': ['skipped', 'system-out'],
-                         'Copy 1 MiB': ['skipped', 'system-out']})
-    failure = suite.find('testcase/failure')
-    tap.equal((failure.get('type'), failure.get('message')), ('slower>5%', '20.0 % slower'))
-    properties = {item.get('name'): item.get('value') for item in suite.iter('property')}
-    tap.equal(properties['CPU A'], 'Some <CPU> & "more"')
-
-
 def test_names_that_need_escapes():
     strange = stored('a<b>&"c"|\x1b[1m\n.json', BEFORE.read_text(encoding='utf-8'))
     for form in ('text', 'markdown', 'junit'):
         result = compare(strange, SLOWER, '--format', form).expect(DONE)
         assert '\x1b' not in result.out, result
         if form == 'junit':
-            xml.etree.ElementTree.fromstring(result.out)
+            suites = xml.etree.ElementTree.fromstring(result.out)
+            properties = {item.get('name'): item.get('value') for item in suites.iter('property')}
+            tap.equal(properties['CPU A'], 'Some <CPU> & "more"')
 
 
 # ------------------------------------------------------------------------------------------- output

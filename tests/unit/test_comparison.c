@@ -359,6 +359,22 @@ static void values_of_cases_are_named(void **state)
     }
 }
 
+/* Documents from before the cache was looked at compare with those that know of it. */
+static void a_cache_that_nobody_looked_at(void **state)
+{
+    (void)state;
+    struct stored_result before;
+    struct stored_result after;
+    struct comparison_report report;
+    make_pair(&before, &after);
+    for (size_t i = 0; i < after.case_count; i++) {
+        after.cases[i].conditions[STORED_CLIENT_CACHE] = 0;
+    }
+    must_make(&report, &before, &after, NULL);
+    assert_int_equal(report.difference_count, 0);
+    release_pair(&report, &before, &after);
+}
+
 /* The path does not have to agree; the file system does. */
 static void directories(void **state)
 {
@@ -604,6 +620,13 @@ static void as_markdown(void **state)
     };
     char *text = written("markdown", "slower>5%");
     expect_all(text, wanted, COUNT(wanted));
+    for (const char *line = text; *line != '\0'; line += strcspn(line, "\n") + 1) {
+        size_t bars = 0;
+        for (const char *c = line; *line == '|' && *c != '\n'; c++) {
+            bars += *c == '|';
+        }
+        check(bars == 0 || bars == 5 || bars == 15, "a broken row: %.200s", line);
+    }
     assert_null(strstr(text, "| Copy | 0"));
     assert_null(strstr(text, "\n* AFP version"));
     free(text);
@@ -664,6 +687,23 @@ static void with_a_directory(void **state)
         expect_all(text, rows[i].wanted, count);
         assert_null(strstr(text, "(null)"));
         assert_null(strstr(text, "AFP version B"));
+        free(text);
+    }
+}
+
+static void a_run_without_time(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"text", "markdown", "junit"};
+    for (size_t i = 0; i < COUNT(formats); i++) {
+        struct stored_result before;
+        struct stored_result after;
+        make_pair(&before, &after);
+        memset(after.cases[1].durations_ns, 0, RUNS * sizeof(double));
+        char *text = written_pair(formats[i], &before, &after, "slower,faster>90%");
+        assert_non_null(strstr(text, "no ratio: a run of duration 0"));
+        assert_null(strstr(text, "nan"));
+        assert_null(strstr(text, "inf"));
         free(text);
     }
 }
@@ -751,6 +791,7 @@ int main(void)
         cmocka_unit_test(conditions_that_differ),
         cmocka_unit_test(every_condition_counts),
         cmocka_unit_test(values_of_cases_are_named),
+        cmocka_unit_test(a_cache_that_nobody_looked_at),
         cmocka_unit_test(directories),
         cmocka_unit_test(server_against_directory),
         cmocka_unit_test(gates_are_parsed),
@@ -761,6 +802,7 @@ int main(void)
         cmocka_unit_test(as_markdown),
         cmocka_unit_test(as_junit),
         cmocka_unit_test(with_a_directory),
+        cmocka_unit_test(a_run_without_time),
         cmocka_unit_test(without_conditions),
         cmocka_unit_test(full_disk),
         cmocka_unit_test(formats_by_name),

@@ -192,6 +192,58 @@ static void json_reference_store(void **state)
     free(text);
 }
 
+/* Each value that may differ goes to its own condition. */
+static void json_conditions_of_cases(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *old, *with;
+        enum stored_case_condition condition;
+        uint64_t value;
+    } rows[] = {
+        {"\"chunk_bytes\": 1048576", "\"chunk_bytes\": 65536", STORED_CHUNK, 65536},
+        {"\"outstanding\": 4", "\"outstanding\": 1", STORED_OUTSTANDING, 1},
+        {"\"interleaved\": true", "\"interleaved\": false", STORED_INTERLEAVED, 0},
+        {"\"sessions\": 2", "\"sessions\": 1", STORED_SESSIONS, 1},
+        {"\"sparse\": false", "\"sparse\": true", STORED_SPARSE, 1},
+        {"\"flush\": true", "\"flush\": false", STORED_FLUSH, 0},
+        {"\"new_files\": false", "\"new_files\": true", STORED_NEW_FILES, 1},
+        {"\"existing_file\": false", "\"existing_file\": true", STORED_EXISTING_FILE, 1},
+        {"\"sparse\": false", "\"sparse\": false, \"client_cache\": \"cold\"", STORED_CLIENT_CACHE,
+         1},
+        {"\"sparse\": false", "\"sparse\": false, \"client_cache\": \"warm\"", STORED_CLIENT_CACHE,
+         2},
+    };
+    struct stored_result plain;
+    must_read(document, &plain);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct stored_result result;
+        char *text = replaced(document, rows[i].old, rows[i].with);
+        must_read(text, &result);
+        uint64_t *conditions = result.cases[0].conditions;
+        check(conditions[rows[i].condition] == rows[i].value, "%s", rows[i].with);
+        conditions[rows[i].condition] = plain.cases[0].conditions[rows[i].condition];
+        assert_memory_equal(conditions, plain.cases[0].conditions,
+                            sizeof plain.cases[0].conditions);
+        stored_result_release(&result);
+        free(text);
+    }
+    stored_result_release(&plain);
+}
+
+/* A document from before it was written has none. */
+static void json_second_place(void **state)
+{
+    (void)state;
+    struct stored_result result;
+    char *text = replaced(document, "\"reference_store\": null",
+                          "\"reference_store\": null, \"second_volume\": true");
+    must_read(text, &result);
+    assert_string_equal(result.conditions[STORED_SECOND_PLACE], "yes");
+    stored_result_release(&result);
+    free(text);
+}
+
 /* The shape that was asked for is one condition. */
 static void json_link(void **state)
 {
@@ -252,6 +304,11 @@ static void json_of_a_directory(void **state)
     }
     assert_int_equal(result.run_count, 3);
     stored_result_release(&result);
+    char *second = replaced(text, "\"second_directory\": null", "\"second_directory\": \"/mnt/b\"");
+    must_read(second, &result);
+    assert_string_equal(result.conditions[STORED_SECOND_PLACE], "yes");
+    stored_result_release(&result);
+    free(second);
     free(text);
 }
 
@@ -679,6 +736,8 @@ int main(void)
         cmocka_unit_test(json_is_read),
         cmocka_unit_test(json_sinks),
         cmocka_unit_test(json_reference_store),
+        cmocka_unit_test(json_conditions_of_cases),
+        cmocka_unit_test(json_second_place),
         cmocka_unit_test(json_link),
         cmocka_unit_test(json_of_a_directory),
         cmocka_unit_test(json_of_a_directory_is_strict),
