@@ -173,6 +173,7 @@ bool plotting_find(char gnuplot[PROGRAM_PATH_LENGTH], struct error *error)
                      "gnuplot is not in PATH: install the package gnuplot-nox");
 }
 
+/* An earlier picture stays until the new one is whole. */
 bool plotting_draw(const char *gnuplot, const char *directory, const char *name,
                    const struct interrupt *interrupt, struct error *error)
 {

@@ -122,6 +122,7 @@ static bool parse_url(const char *text, const char *from, struct location *locat
     return parse_authority(text, from, length, location, error);
 }
 
+/* Before anything is complained of: a message shows the text, and must not show a password. */
 bool location_parse(const char *text, struct location *location, struct error *error)
 {
     static const char scheme[] = "afp://";

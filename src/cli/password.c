@@ -125,6 +125,7 @@ bool password_from_environment(const char *variable, char *password, size_t size
     return ok || error_prefix(error, "%s", variable);
 }
 
+/* Without a terminal on stdin nobody is there to be asked, and a script would hang. */
 bool password_from_surroundings(const char *user, char password[PASSWORD_LIMIT],
                                 struct error *error)
 {

@@ -83,6 +83,7 @@ static void describe_request(const struct harness_setup *setup,
 
 /* ---- Lab, link, server ---- */
 
+/* The ends are connected last: it is the link that makes their interfaces. */
 static bool make_link(struct harness *harness, struct error *error)
 {
     struct harness_result *result = harness->result;
@@ -104,6 +105,7 @@ static bool make_link(struct harness *harness, struct error *error)
     return true;
 }
 
+/* A machine that is too slow changes the label; over a false link nothing is measured. */
 static bool calibrate(struct harness *harness, struct error *error)
 {
     struct harness_result *result = harness->result;
@@ -323,6 +325,7 @@ static bool invoke(struct harness *harness, const struct harness_command *comman
                : error_set(error, ERROR_SYSTEM, 0, "%.120s; %.270s", error->message, later.message);
 }
 
+/* A test program that knows no marks is not asked for a document either. */
 static bool run_command(struct harness *harness, uint64_t size_bytes, struct error *error)
 {
     const struct harness_settings *settings = harness->setup->settings;

@@ -93,6 +93,7 @@ static double data_bytes(const struct packet_counts *counts)
     return (double)counts->payload_bytes + (double)data_segments(counts) * headers;
 }
 
+/* Of the direction of the data: the other one has requests and replies, short by nature. */
 static void segment_figures(struct harness_figures *figures)
 {
     uint64_t segments = 0;
@@ -250,7 +251,10 @@ const char *harness_rate_label(const struct harness_result *result,
     const double *measured = result->calibration.goodput_bits_per_s;
     double slower = measured[0] < measured[1] ? measured[0] : measured[1];
     uint64_t rate = result->link.shapes[LINK_TO_SERVER].rate_bits_per_s;
-    uint64_t unit = rate >= NS_PER_S ? NS_PER_S : rate >= 1000000 ? 1000000 : 1000;
+    uint64_t unit = 1000;
+    for (int step = 0; step < 2 && rate >= unit * 1000; step++) {
+        unit *= 1000; /* Mbit/s, Gbit/s */
+    }
     if (result->calibrated && result->verdict == CALIBRATION_TOO_SLOW) {
         snprintf(label, HARNESS_LABEL_LENGTH, "%s (machine: %.*f)", result->rate,
                  rate / unit >= 10 ? 1 : 2, slower / (double)unit);
@@ -268,6 +272,7 @@ const char *harness_flags(const struct harness_result *result)
 
 /* ---- Judging ---- */
 
+/* A time that cannot be is a fault of the measurement, not a fast server. */
 static bool judge_run(struct harness_result *result, const struct harness_size *size,
                       const struct harness_case *harness_case, const struct harness_run *run,
                       struct error *error)

@@ -115,6 +115,7 @@ static void end_process(struct running *running, bool failed)
     }
 }
 
+/* By a pidfd the end can be waited for together with marks and signals. */
 static bool start(struct running *running, const int descriptors[], struct error *error)
 {
     struct harness_invocation *invocation = running->invocation;

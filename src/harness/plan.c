@@ -48,6 +48,7 @@ static void make_configuration(struct harness_configuration *configuration,
     name_configuration(configuration, settings);
 }
 
+/* The limit holds at each step: the product of the lists cannot overflow. */
 bool harness_plan_make(struct harness_plan *plan, const struct harness_settings *settings,
                        struct error *error)
 {

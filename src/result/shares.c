@@ -57,6 +57,7 @@ static void add_tcp(struct sample_tcp *tcp, const struct tcp_snapshot *before,
     }
 }
 
+/* Each share takes of what those before it left, so that they sum to the duration. */
 void sample_add_account(struct sample *sample, uint64_t duration_ns, uint64_t cpu_ns,
                         uint64_t round_trips, const struct target_account *before,
                         const struct target_account *after)

@@ -40,6 +40,7 @@ static bool timed_out(const struct mark_observer *observer, const char *what, st
                      observer->fd, what, observer->timeout_ns / NS_PER_S);
 }
 
+/* With a time limit: whoever reads the marks may hang. */
 static bool tell(const struct mark_observer *observer, const char *line, size_t length,
                  struct error *error)
 {

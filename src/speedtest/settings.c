@@ -425,6 +425,7 @@ static bool resolve_volume_password(struct speedtest_settings *settings, struct 
                                      sizeof settings->volume_password, &found, error);
 }
 
+/* A reference server of our own lets guests in: then nobody needs a name. */
 static bool resolve_user(struct speedtest_settings *settings, struct error *error)
 {
     if (settings->posix) {

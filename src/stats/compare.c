@@ -105,6 +105,7 @@ static double signed_rank_normal(size_t count, double sum, double ties)
     return variance > 0 ? two_sided((sum / 2 - middle) / sqrt(variance)) : 1;
 }
 
+/* Pairs without a difference have no sign and are left out, as Wilcoxon did. */
 double compare_signed_rank_p(const double *differences, size_t count, struct error *error)
 {
     struct ranked *items = memory_allocate(count + 1, sizeof *items);
@@ -308,6 +309,7 @@ static void workspace_release(struct workspace *work)
     memory_release(work->results);
 }
 
+/* Whole pairs are drawn again: what both sides of one share must stay together. */
 bool compare_paired(const double *before, const double *after, size_t pairs, uint64_t seed,
                     struct comparison *comparison, struct error *error)
 {
@@ -343,6 +345,7 @@ static void sorted_logarithms(const double *values, size_t count, double *logs)
     qsort(logs, count, sizeof *logs, stats_compare_doubles);
 }
 
+/* Each side is drawn again by itself: a run of one has nothing to do with one of the other. */
 bool compare_unpaired(const double *before, size_t before_count, const double *after,
                       size_t after_count, uint64_t seed, struct comparison *comparison,
                       struct error *error)
