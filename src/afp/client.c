@@ -355,8 +355,7 @@ void afp_client_close(struct afp_client *client)
         struct error ignored; /* the session ends in any case */
         exchange_begin(&exchange);
         afp_plain_request(&exchange.out, AFP_LOGOUT);
-        bool answered = exchange_run(client->session, &exchange, false, &ignored);
-        (void)answered;
+        best_effort(exchange_run(client->session, &exchange, false, &ignored));
     }
     dsi_close(client->session);
     memory_release(client);

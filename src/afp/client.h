@@ -26,8 +26,8 @@ struct afp_description {
 };
 
 /* Asks on a connection of its own, without a login (DSIGetStatus). */
-bool afp_describe_server(struct afp_description *description, const struct dsi_config *config,
-                         struct error *error);
+MUST_CHECK bool afp_describe_server(struct afp_description *description,
+                                    const struct dsi_config *config, struct error *error);
 
 struct afp_client_config {
     struct dsi_config dsi;
@@ -44,8 +44,8 @@ struct afp_client;
  * makes no weaker method be chosen. Then the strongest method is taken that both sides have; where
  * the server refuses the user under one that needs a record of its own for each user, the next
  * weaker one follows, each on a new connection, but clear text never. */
-bool afp_client_open(struct afp_client **client, const struct afp_client_config *config,
-                     struct error *error);
+MUST_CHECK bool afp_client_open(struct afp_client **client, const struct afp_client_config *config,
+                                struct error *error);
 
 /* FPLogout and DSICloseSession where the session still lives; releases. NULL is fine. */
 void afp_client_close(struct afp_client *client);
@@ -68,22 +68,23 @@ uint64_t afp_client_size_limit(const struct afp_client *client);
  * When another session with the same `id` and another `timestamp` is left on the server, as after a
  * killed client, the server ends it and frees its forks. A refusal is not an error; before AFP 3.0
  * there is no such call and nothing happens. */
-bool afp_client_claim_session(struct afp_client *client, const char *id, uint32_t timestamp,
-                              struct error *error);
+MUST_CHECK bool afp_client_claim_session(struct afp_client *client, const char *id,
+                                         uint32_t timestamp, struct error *error);
 
 /* ---- Volumes ---- */
 
 /* Asks for the list of volumes first (FPGetSrvrParms): the name is sent as the server writes it,
  * and `password` (at most AFP_VOLUME_PASSWORD_SIZE bytes; NULL or empty: none) only to a volume
  * that has one. */
-bool afp_client_open_volume(struct afp_client *client, const char *name, const char *password,
-                            uint16_t *volume, struct error *error);
-bool afp_client_close_volume(struct afp_client *client, uint16_t volume, struct error *error);
+MUST_CHECK bool afp_client_open_volume(struct afp_client *client, const char *name,
+                                       const char *password, uint16_t *volume, struct error *error);
+MUST_CHECK bool afp_client_close_volume(struct afp_client *client, uint16_t volume,
+                                        struct error *error);
 
 /* Free bytes; `exact` is false where the server's 32-bit field was full: then it has at least that.
  */
-bool afp_client_free_space(struct afp_client *client, uint16_t volume, uint64_t *free_bytes,
-                           bool *exact, struct error *error);
+MUST_CHECK bool afp_client_free_space(struct afp_client *client, uint16_t volume,
+                                      uint64_t *free_bytes, bool *exact, struct error *error);
 
 /* ---- Files and directories ---- */
 
@@ -93,16 +94,18 @@ struct afp_place {
     uint32_t directory;
 };
 
-bool afp_client_create_directory(struct afp_client *client, struct afp_place place,
-                                 const char *name, uint32_t *directory, struct error *error);
-bool afp_client_create_file(struct afp_client *client, struct afp_place place, const char *name,
-                            struct error *error);
+MUST_CHECK bool afp_client_create_directory(struct afp_client *client, struct afp_place place,
+                                            const char *name, uint32_t *directory,
+                                            struct error *error);
+MUST_CHECK bool afp_client_create_file(struct afp_client *client, struct afp_place place,
+                                       const char *name, struct error *error);
 /* A file, or an empty directory. */
-bool afp_client_delete(struct afp_client *client, struct afp_place place, const char *name,
-                       struct error *error);
+MUST_CHECK bool afp_client_delete(struct afp_client *client, struct afp_place place,
+                                  const char *name, struct error *error);
 /* FPCopyFile (6): may take as long as the connection lives. */
-bool afp_client_copy_file(struct afp_client *client, struct afp_place source, const char *name,
-                          struct afp_place target, const char *new_name, struct error *error);
+MUST_CHECK bool afp_client_copy_file(struct afp_client *client, struct afp_place source,
+                                     const char *name, struct afp_place target,
+                                     const char *new_name, struct error *error);
 
 /* An entry of a directory; `name` lives until the next call. */
 struct afp_entry {
@@ -114,23 +117,26 @@ struct afp_entry {
 };
 
 /* The entry number `index`, from 1; `found` is false at the end of the list. */
-bool afp_client_entry(struct afp_client *client, struct afp_place place, uint32_t index,
-                      struct afp_entry *entry, bool *found, struct error *error);
+MUST_CHECK bool afp_client_entry(struct afp_client *client, struct afp_place place, uint32_t index,
+                                 struct afp_entry *entry, bool *found, struct error *error);
 
 /* ---- Forks ---- */
 
 /* Opens the data fork with the bits of enum afp_access; `length` is its length then. */
-bool afp_client_open_fork(struct afp_client *client, struct afp_place place, const char *name,
-                          uint16_t access, uint16_t *fork, uint64_t *length, struct error *error);
+MUST_CHECK bool afp_client_open_fork(struct afp_client *client, struct afp_place place,
+                                     const char *name, uint16_t access, uint16_t *fork,
+                                     uint64_t *length, struct error *error);
 /* The fork that an interrupted afp_client_open_fork() opened after all, once dsi_settle() has seen
  * the answer: somebody has to close it. */
 bool afp_client_late_fork(struct afp_client *client, uint16_t *fork);
 
-bool afp_client_close_fork(struct afp_client *client, uint16_t fork, struct error *error);
-bool afp_client_set_fork_length(struct afp_client *client, uint16_t fork, uint64_t length,
-                                struct error *error);
+MUST_CHECK bool afp_client_close_fork(struct afp_client *client, uint16_t fork,
+                                      struct error *error);
+MUST_CHECK bool afp_client_set_fork_length(struct afp_client *client, uint16_t fork,
+                                           uint64_t length, struct error *error);
 /* FPFlushFork: may take as long as the connection lives. */
-bool afp_client_flush_fork(struct afp_client *client, uint16_t fork, struct error *error);
+MUST_CHECK bool afp_client_flush_fork(struct afp_client *client, uint16_t fork,
+                                      struct error *error);
 
 /* The calls for one read and one write: the wide ones from 3.0 on. */
 enum afp_command afp_client_read_command(const struct afp_client *client);

@@ -12,8 +12,8 @@
 struct span login_method_name(const struct uam *uam, const struct afp_server_info *info);
 
 /* The strongest method of rank above 0 that the server lists, or an error with both lists. */
-bool login_method_choose(const struct uam **chosen, const struct afp_server_info *info,
-                         struct error *error);
+MUST_CHECK bool login_method_choose(const struct uam **chosen, const struct afp_server_info *info,
+                                    struct error *error);
 
 /* The next weaker one that the server lists and that has a password; never clear text, which
  * nobody is moved to without having asked for it. NULL: there is none. */

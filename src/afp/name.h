@@ -43,7 +43,7 @@ enum name_use { NAME_OF_VOLUME, NAME_OF_FILE, NAME_OF_USER };
 
 /* A name as people type it into the bytes that a session of this version sends; AFP_HIGHEST is
  * taken for 3.0 or later. ERROR_USAGE says what it is too long for, or has no character for. */
-bool name_encode(struct name_buffer *name, const char *text, enum name_use use,
-                 enum afp_version version, struct error *error);
+MUST_CHECK bool name_encode(struct name_buffer *name, const char *text, enum name_use use,
+                            enum afp_version version, struct error *error);
 
 #endif

@@ -35,7 +35,7 @@ struct connect_request {
 /* A connected, non-blocking TCP socket with TCP_NODELAY; the caller closes it. `address` receives
  * the peer as text. Errors: ERROR_RESOLVE, ERROR_TIMEOUT, ERROR_SYSTEM, ERROR_INTERRUPTED; of
  * several addresses the error of the one that failed last. */
-bool connect_tcp(const struct connect_request *request, int *socket_fd,
-                 char address[ADDRESS_TEXT_LENGTH], struct error *error);
+MUST_CHECK bool connect_tcp(const struct connect_request *request, int *socket_fd,
+                            char address[ADDRESS_TEXT_LENGTH], struct error *error);
 
 #endif

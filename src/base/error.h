@@ -13,6 +13,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Before every function that can fail; those that only fill an error and return false are free. */
+#define MUST_CHECK __attribute__((warn_unused_result))
+
+/* Around one whose failure changes nothing: it was worth a try. */
+static inline void best_effort(bool done)
+{
+}
+
 enum error_domain {
     ERROR_NONE,
     ERROR_USAGE,       /* the command line; code unused */

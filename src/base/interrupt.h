@@ -16,10 +16,10 @@ struct interrupt {
     int fd; /* readable while a signal is waiting */
 };
 
-bool interrupt_open(struct interrupt *interrupt, struct error *error);
+MUST_CHECK bool interrupt_open(struct interrupt *interrupt, struct error *error);
 
 /* True if no signal is waiting, else false and ERROR_INTERRUPTED. Does not block. */
-bool interrupt_check(const struct interrupt *interrupt, struct error *error);
+MUST_CHECK bool interrupt_check(const struct interrupt *interrupt, struct error *error);
 
 /* Takes the waiting signal, if there is one. */
 void interrupt_acknowledge(struct interrupt *interrupt);

@@ -45,24 +45,24 @@ int stream_poll(struct pollfd *descriptors, size_t count, uint64_t deadline_ns);
 void stream_advance(struct iovec **pieces, size_t *count, size_t sent);
 
 /* Blocking: all pieces; the array is used up. */
-bool stream_send_all(int socket, struct iovec *pieces, size_t count, bool more,
-                     struct error *error);
-bool stream_send_file_all(int socket, int file, uint64_t offset, uint64_t size,
-                          struct error *error);
+MUST_CHECK bool stream_send_all(int socket, struct iovec *pieces, size_t count, bool more,
+                                struct error *error);
+MUST_CHECK bool stream_send_file_all(int socket, int file, uint64_t offset, uint64_t size,
+                                     struct error *error);
 
 /* Blocking: exactly `size` bytes. End of stream before that is ERROR_CLOSED. */
-bool stream_receive_all(int socket, void *buffer, size_t size, struct error *error);
-bool stream_discard_all(int socket, uint64_t size, struct error *error);
+MUST_CHECK bool stream_receive_all(int socket, void *buffer, size_t size, struct error *error);
+MUST_CHECK bool stream_discard_all(int socket, uint64_t size, struct error *error);
 
 /* Two ends of one blocking connection within this machine; the caller closes them. */
-bool stream_pair(int pair[2], struct error *error);
+MUST_CHECK bool stream_pair(int pair[2], struct error *error);
 
 /* TCP_NODELAY and SO_KEEPALIVE, wanted on every connection of ours. */
-bool stream_prepare_tcp(int socket, struct error *error);
+MUST_CHECK bool stream_prepare_tcp(int socket, struct error *error);
 
 /* How long a blocking socket may wait for bytes, or for room; then the call fails with EAGAIN. */
-bool stream_limit_receive(int socket, uint64_t limit_ns, struct error *error);
-bool stream_limit_send(int socket, uint64_t limit_ns, struct error *error);
+MUST_CHECK bool stream_limit_receive(int socket, uint64_t limit_ns, struct error *error);
+MUST_CHECK bool stream_limit_send(int socket, uint64_t limit_ns, struct error *error);
 
 /* The peer reads the end of the stream. */
 void stream_end_sending(int socket);

@@ -28,7 +28,7 @@ struct tcp_snapshot {
     char congestion_control[16];
 };
 
-bool tcp_snapshot_take(int socket, struct tcp_snapshot *snapshot, struct error *error);
+MUST_CHECK bool tcp_snapshot_take(int socket, struct tcp_snapshot *snapshot, struct error *error);
 
 /* The fields that the rest of the project asks for by name; an index into tcp_fields. */
 enum tcp_field_id {

@@ -17,8 +17,8 @@
 #define GIB (UINT64_C(1) << 30)
 
 /* A whole decimal number within [minimum, maximum]; `what` names it in the error (ERROR_USAGE). */
-bool parse_unsigned(const char *text, const char *what, uint64_t minimum, uint64_t maximum,
-                    uint64_t *value, struct error *error);
+MUST_CHECK bool parse_unsigned(const char *text, const char *what, uint64_t minimum,
+                               uint64_t maximum, uint64_t *value, struct error *error);
 
 /* A decimal number with an optional fraction, then the name of one of the units (any case; "" is a
  * bare number): value × factor, what is left of one dropped. False if it is something else or not
@@ -32,8 +32,8 @@ bool parse_in_units(const char *text, const struct unit *units, size_t unit_coun
 
 /* A size: decimal digits with an optional fraction and an optional suffix b, k, M, G or T (binary,
  * any case); without a suffix the number counts `unit` bytes. Fractions of a byte are dropped. */
-bool parse_size(const char *text, const char *what, uint64_t unit, uint64_t minimum,
-                uint64_t maximum, uint64_t *size_bytes, struct error *error);
+MUST_CHECK bool parse_size(const char *text, const char *what, uint64_t unit, uint64_t minimum,
+                           uint64_t maximum, uint64_t *size_bytes, struct error *error);
 
 /* "1.5 MiB", "100 bytes": for messages. Writes into `text` and returns it. */
 #define SIZE_TEXT_LENGTH 32

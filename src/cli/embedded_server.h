@@ -16,8 +16,8 @@ struct embedded_server {
 
 /* Starts it on a free port of loopback; it dies with us. Before any thread and before signals are
  * blocked. */
-bool embedded_server_start(struct embedded_server *embedded, const struct server_config *config,
-                           struct error *error);
+MUST_CHECK bool embedded_server_start(struct embedded_server *embedded,
+                                      const struct server_config *config, struct error *error);
 
 void embedded_server_stop(struct embedded_server *embedded);
 

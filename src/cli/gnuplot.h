@@ -14,11 +14,11 @@
 #define PLOTTING_PICTURE_SUFFIX ".png"
 
 /* Where gnuplot is; the error names the package that has it. */
-bool plotting_find(char gnuplot[PROGRAM_PATH_LENGTH], struct error *error);
+MUST_CHECK bool plotting_find(char gnuplot[PROGRAM_PATH_LENGTH], struct error *error);
 
 /* Makes DIRECTORY/NAME.png from DIRECTORY/NAME.gnuplot, under a temporary name and then renamed.
  * ERROR_INTERRUPTED: Ctrl-C. Nothing is left after a failure. */
-bool plotting_draw(const char *gnuplot, const char *directory, const char *name,
-                   const struct interrupt *interrupt, struct error *error);
+MUST_CHECK bool plotting_draw(const char *gnuplot, const char *directory, const char *name,
+                              const struct interrupt *interrupt, struct error *error);
 
 #endif

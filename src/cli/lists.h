@@ -20,11 +20,12 @@
 void list_next(const char **list, char item[LIST_ITEM_LENGTH]);
 
 /* "Read,write": in the order given, repeats allowed. */
-bool list_of_tests(const char *list, const char *what, const struct speed_test *tests[TEST_LIMIT],
-                   size_t *count, struct error *error);
+MUST_CHECK bool list_of_tests(const char *list, const char *what,
+                              const struct speed_test *tests[TEST_LIMIT], size_t *count,
+                              struct error *error);
 
 /* "4k,1.5M,64" in MiB or with a suffix; "ci" and "full" stand for 17 and 18 powers of two. */
-bool list_of_sizes(const char *list, const char *what, uint64_t sizes_bytes[SIZE_LIMIT],
-                   size_t *count, struct error *error);
+MUST_CHECK bool list_of_sizes(const char *list, const char *what, uint64_t sizes_bytes[SIZE_LIMIT],
+                              size_t *count, struct error *error);
 
 #endif

@@ -16,6 +16,6 @@ struct location {
 /* Takes "name", "192.0.2.1", "::1", "[::1]", "fe80::1%eth0" and
  * "afp://[user@]host[:port][/volume]", where %41 and the like are decoded in user and volume.
  * ERROR_USAGE for anything else; a password in a URL is refused, since other users could see it. */
-bool location_parse(const char *text, struct location *location, struct error *error);
+MUST_CHECK bool location_parse(const char *text, struct location *location, struct error *error);
 
 #endif

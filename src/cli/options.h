@@ -33,8 +33,8 @@ struct option_row {
      */
     const char *(*choices)(const char *separator, char *text, size_t size);
     /* `value` is NULL without an argument. */
-    bool (*call)(void *settings, const struct option_row *row, const char *value,
-                 struct error *error);
+    MUST_CHECK bool (*call)(void *settings, const struct option_row *row, const char *value,
+                            struct error *error);
     bool reserved; /* for a program that starts this one: where, as whom, what, how it is told */
 };
 
@@ -49,7 +49,7 @@ struct option_program {
      * has none for it, or no table. */
     const char *const *remedies;
     /* Takes a word that is no option; NULL: such words are errors. */
-    bool (*word)(void *settings, const char *word, struct error *error);
+    MUST_CHECK bool (*word)(void *settings, const char *word, struct error *error);
 };
 
 enum options_outcome {
@@ -58,8 +58,8 @@ enum options_outcome {
 };
 
 /* Fills `settings`. Unknown options, bad values and stray words are ERROR_USAGE. */
-bool options_parse(const struct option_program *program, int argc, char **argv, void *settings,
-                   enum options_outcome *outcome, struct error *error);
+MUST_CHECK bool options_parse(const struct option_program *program, int argc, char **argv,
+                              void *settings, enum options_outcome *outcome, struct error *error);
 
 /* The option in a word of a command line, such as "-vn2" or "--iter=2", that is reserved; NULL:
  * there is none. A name may be cut short; of several the shortest is taken. */

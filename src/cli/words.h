@@ -22,7 +22,8 @@ struct words {
 
 /* ERROR_USAGE, with the name `what`, for a quote that is not closed. Release also after a failure.
  */
-bool words_split(struct words *words, const char *text, const char *what, struct error *error);
+MUST_CHECK bool words_split(struct words *words, const char *text, const char *what,
+                            struct error *error);
 void words_release(struct words *words);
 
 /* A word so that a shell, or words_split(), reads it as it is. */

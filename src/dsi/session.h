@@ -50,20 +50,20 @@ struct dsi_config {
 struct dsi_session;
 
 /* Connects. The session has room for one request until dsi_reserve(). */
-bool dsi_connect(struct dsi_session **session, const struct dsi_config *config,
-                 struct error *error);
+MUST_CHECK bool dsi_connect(struct dsi_session **session, const struct dsi_config *config,
+                            struct error *error);
 
 /* Opens the session (1.4) and gives the server's quantum: the most data of one write. 64 KiB where
  * the server offers none; a quantum of 0 is ERROR_PROTOCOL. */
-bool dsi_open(struct dsi_session *session, uint32_t *quantum, struct error *error);
+MUST_CHECK bool dsi_open(struct dsi_session *session, uint32_t *quantum, struct error *error);
 
 /* Asks for the server's description (1.5) on a connection that opens no session: `length` bytes of
  * an FPGetSrvrInfo reply in `buffer`. */
-bool dsi_get_status(struct dsi_session *session, void *buffer, size_t capacity, size_t *length,
-                    struct error *error);
+MUST_CHECK bool dsi_get_status(struct dsi_session *session, void *buffer, size_t capacity,
+                               size_t *length, struct error *error);
 
 /* Makes room for `window` outstanding requests, at most DSI_WINDOW_LIMIT; with none outstanding. */
-bool dsi_reserve(struct dsi_session *session, size_t window, struct error *error);
+MUST_CHECK bool dsi_reserve(struct dsi_session *session, size_t window, struct error *error);
 
 struct dsi_request {
     enum dsi_command command; /* DSI_COMMAND, DSI_WRITE, DSI_GET_STATUS or DSI_OPEN_SESSION */
@@ -87,28 +87,28 @@ struct dsi_reply {
 };
 
 /* Fails with ERROR_LIMIT if the window is full or the block too long: the caller's mistake. */
-bool dsi_submit(struct dsi_session *session, const struct dsi_request *request,
-                struct error *error);
+MUST_CHECK bool dsi_submit(struct dsi_session *session, const struct dsi_request *request,
+                           struct error *error);
 
 /* Waits for the next reply; at least one request must be outstanding. */
-bool dsi_reap(struct dsi_session *session, struct dsi_reply *reply, struct error *error);
+MUST_CHECK bool dsi_reap(struct dsi_session *session, struct dsi_reply *reply, struct error *error);
 
 size_t dsi_outstanding(const struct dsi_session *session);
 
 /* Submits one request and waits for its reply; ERROR_LIMIT if anything else is outstanding. After a
  * failure the reply buffer is the caller's again, whatever still comes. */
-bool dsi_call(struct dsi_session *session, const struct dsi_request *request,
-              struct dsi_reply *reply, struct error *error);
+MUST_CHECK bool dsi_call(struct dsi_session *session, const struct dsi_request *request,
+                         struct dsi_reply *reply, struct error *error);
 
 /* Keeps the session alive until `deadline_ns`, or until `fd` (-1: none) can be read: then
  * `readable` is true. With nothing outstanding. */
-bool dsi_idle(struct dsi_session *session, uint64_t deadline_ns, int fd, bool *readable,
-              struct error *error);
+MUST_CHECK bool dsi_idle(struct dsi_session *session, uint64_t deadline_ns, int fd, bool *readable,
+                         struct error *error);
 
 /* After a failure or an interrupt: unsent requests are taken back, replies to the others awaited
  * until `deadline_ns` and dropped. False (and the session dead) if they do not come; a further
  * interrupt ends the wait as well. */
-bool dsi_settle(struct dsi_session *session, uint64_t deadline_ns, struct error *error);
+MUST_CHECK bool dsi_settle(struct dsi_session *session, uint64_t deadline_ns, struct error *error);
 
 /* The reply to a dsi_call() that was interrupted, and the first bytes of its payload, if it came
  * while the session settled; once. */
@@ -118,8 +118,8 @@ bool dsi_late_reply(struct dsi_session *session, struct dsi_reply *reply, struct
 uint64_t dsi_set_timeout(struct dsi_session *session, uint64_t timeout_ns);
 
 /* What TCP and the session know of their work so far, for samples. */
-bool dsi_account(const struct dsi_session *session, struct tcp_snapshot *tcp, uint64_t *waited_ns,
-                 struct error *error);
+MUST_CHECK bool dsi_account(const struct dsi_session *session, struct tcp_snapshot *tcp,
+                            uint64_t *waited_ns, struct error *error);
 
 /* The peer as text, for messages. */
 const char *dsi_peer(const struct dsi_session *session);

@@ -29,9 +29,9 @@ struct harness_setup {
 /* Prints banner and progress; fills `result`, which is to be released in any case. False: it could
  * not run or did not run to its end; `status` is the exit code then. Invalid figures are faults of
  * the result, not failures. */
-bool harness_configuration_run(const struct harness_setup *setup,
-                               const struct harness_configuration *configuration,
-                               struct harness_result *result, enum exit_status *status,
-                               struct error *error);
+MUST_CHECK bool harness_configuration_run(const struct harness_setup *setup,
+                                          const struct harness_configuration *configuration,
+                                          struct harness_result *result, enum exit_status *status,
+                                          struct error *error);
 
 #endif

@@ -18,8 +18,8 @@ void harness_figures(struct harness_result *result);
 
 /* Adds the faults that the counts of a size show: a time below the bound, a rate above what the
  * link carries, drops that nobody asked for. */
-bool harness_judge_size(struct harness_result *result, const struct harness_size *size,
-                        struct error *error);
+MUST_CHECK bool harness_judge_size(struct harness_result *result, const struct harness_size *size,
+                                   struct error *error);
 
 /* All sizes, the test program from start to end. */
 void harness_totals(const struct harness_result *result, struct harness_traffic *totals);

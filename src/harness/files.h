@@ -16,30 +16,31 @@
 
 /* Makes the directory and sees that it can be written. ERROR_USAGE if a result of the plan is there
  * already, unless `force`; nothing has been changed then. */
-bool harness_files_prepare(const char *directory, const struct harness_plan *plan, bool force,
-                           struct error *error);
+MUST_CHECK bool harness_files_prepare(const char *directory, const struct harness_plan *plan,
+                                      bool force, struct error *error);
 
 /* Where the test program puts its document for a size, for a while. */
-bool harness_fragment_path(const char *directory, const char *name, char path[HARNESS_PATH_LENGTH],
-                           struct error *error);
+MUST_CHECK bool harness_fragment_path(const char *directory, const char *name,
+                                      char path[HARNESS_PATH_LENGTH], struct error *error);
 void harness_fragment_remove(const char *path);
 
 /* The text of a file, ended; NULL with an error. */
-char *harness_read_file(int file, const char *name, struct error *error);
+MUST_CHECK char *harness_read_file(int file, const char *name, struct error *error);
 
 /* DIRECTORY/NAMESUFFIX. */
-bool harness_file_path(const char *directory, const char *name, const char *suffix,
-                       char path[HARNESS_PATH_LENGTH], struct error *error);
+MUST_CHECK bool harness_file_path(const char *directory, const char *name, const char *suffix,
+                                  char path[HARNESS_PATH_LENGTH], struct error *error);
 
 /* Writes one file through a writer, under a temporary name; an earlier one stays after a failure.
  */
-bool harness_file_write(const char *directory, const char *name, const char *suffix,
-                        bool (*write)(FILE *out, const void *context, struct error *error),
-                        const void *context, struct error *error);
+MUST_CHECK bool harness_file_write(const char *directory, const char *name, const char *suffix,
+                                   bool (*write)(FILE *out, const void *context,
+                                                 struct error *error),
+                                   const void *context, struct error *error);
 
 /* All files of a run but the picture and its script (plot.h); earlier ones of these are
  * removed. */
-bool harness_files_write(const char *directory, const struct harness_result *result,
-                         struct error *error);
+MUST_CHECK bool harness_files_write(const char *directory, const struct harness_result *result,
+                                    struct error *error);
 
 #endif

@@ -20,7 +20,7 @@ struct harness_invocation {
     bool marks;        /* it gets a descriptor for them */
     uint64_t limit_ns; /* from now on; 0: none */
     /* Called for each mark; the answer is given when it returns true. */
-    bool (*on_mark)(void *context, const struct mark *mark, struct error *error);
+    MUST_CHECK bool (*on_mark)(void *context, const struct mark *mark, struct error *error);
     void *context;
     /* What it wrote, the caller's to release; NULL when it could not be started. */
     char *output, *messages;
@@ -29,10 +29,11 @@ struct harness_invocation {
 
 /* Runs it to its end. False: it could not be started or watched, on_mark failed, or Ctrl-C; it has
  * then been ended. True says nothing of its success. */
-bool harness_invocation_run(struct harness_invocation *invocation, struct error *error);
+MUST_CHECK bool harness_invocation_run(struct harness_invocation *invocation, struct error *error);
 
 /* Whether it did well; else ERROR_SYSTEM, or ERROR_INTERRUPTED, with how it ended; the error's code
  * is its exit code, 0 after a signal. */
-bool harness_invocation_check(const struct harness_invocation *invocation, struct error *error);
+MUST_CHECK bool harness_invocation_check(const struct harness_invocation *invocation,
+                                         struct error *error);
 
 #endif

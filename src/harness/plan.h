@@ -22,8 +22,8 @@ struct harness_plan {
 };
 
 /* Points into the settings. ERROR_USAGE for more than PLAN_LIMIT combinations. */
-bool harness_plan_make(struct harness_plan *plan, const struct harness_settings *settings,
-                       struct error *error);
+MUST_CHECK bool harness_plan_make(struct harness_plan *plan,
+                                  const struct harness_settings *settings, struct error *error);
 void harness_plan_release(struct harness_plan *plan);
 
 /* The shape that a configuration asks for; `seed` stays 0. */

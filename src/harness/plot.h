@@ -11,7 +11,8 @@
 /* When the result files are written and nothing is measured: gnuplot uses the processors too.
  * Writes the script, draws with it, and sets `result->drawn`. `gnuplot` is from plotting_find();
  * NULL: the script only. True and no file where no size was finished. */
-bool harness_draw(const char *directory, struct harness_result *result, const char *gnuplot,
-                  const struct interrupt *interrupt, struct error *error);
+MUST_CHECK bool harness_draw(const char *directory, struct harness_result *result,
+                             const char *gnuplot, const struct interrupt *interrupt,
+                             struct error *error);
 
 #endif

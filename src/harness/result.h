@@ -127,12 +127,12 @@ struct harness_result {
 };
 
 /* Adds the next size, with nothing in it; a pointer that holds until the next one is added. */
-struct harness_size *harness_result_add_size(struct harness_result *result, uint64_t size_bytes,
-                                             struct error *error);
+MUST_CHECK struct harness_size *harness_result_add_size(struct harness_result *result,
+                                                        uint64_t size_bytes, struct error *error);
 
 /* Adds a run to the case of this test, which is made when it is new. */
-struct harness_run *harness_size_add_run(struct harness_size *size, const char *test,
-                                         struct error *error);
+MUST_CHECK struct harness_run *harness_size_add_run(struct harness_size *size, const char *test,
+                                                    struct error *error);
 
 /* A reason why the result must not be believed; a limited number is kept, all are counted. */
 #define HARNESS_FAULT_LIMIT 100

@@ -71,11 +71,12 @@ struct harness_key {
     const char *argument; /* "LIST" */
     const char *fallback; /* used when nothing is given; "": none */
     const char *help;
-    bool (*take)(struct harness_settings *settings, const struct harness_key *key, const char *text,
-                 struct error *error);
+    MUST_CHECK bool (*take)(struct harness_settings *settings, const struct harness_key *key,
+                            const char *text, struct error *error);
     size_t offset; /* of the field that `take` fills */
     uint64_t minimum, maximum;
-    bool (*parse)(const char *text, const char *key, uint64_t *value, struct error *error);
+    MUST_CHECK bool (*parse)(const char *text, const char *key, uint64_t *value,
+                             struct error *error);
     const char *options[2]; /* of afp_speedtest, that it sets: they are not for EXTRA_FLAGS */
 };
 
@@ -86,8 +87,8 @@ extern const size_t harness_key_count;
 extern const struct option_program harness_program;
 
 /* Reads the environment, then the command line. Release also after a failure. */
-bool harness_settings_parse(struct harness_settings *settings, int argc, char **argv,
-                            enum options_outcome *outcome, struct error *error);
+MUST_CHECK bool harness_settings_parse(struct harness_settings *settings, int argc, char **argv,
+                                       enum options_outcome *outcome, struct error *error);
 void harness_settings_release(struct harness_settings *settings);
 
 uint64_t harness_largest_size(const struct harness_settings *settings);

@@ -19,9 +19,9 @@ struct harness_snapshot {
 };
 
 /* Waits until the link is still, at most `limit_ns`, then reads everything. */
-bool harness_snapshot_take(struct harness_snapshot *snapshot, struct lab *lab, struct link *link,
-                           uint16_t server_port, uint64_t limit_ns, int interrupt_fd,
-                           struct error *error);
+MUST_CHECK bool harness_snapshot_take(struct harness_snapshot *snapshot, struct lab *lab,
+                                      struct link *link, uint16_t server_port, uint64_t limit_ns,
+                                      int interrupt_fd, struct error *error);
 
 /* after − before. Connections are told by the client's port; one that is new counts whole, one that
  * has gone not at all. Pure. */

@@ -15,6 +15,7 @@
 
 /* ERROR_CONTENT names the size and line that is none of such a CSV. A size without output is left
  * out. */
-bool harness_write_csv(FILE *out, const struct harness_result *result, struct error *error);
+MUST_CHECK bool harness_write_csv(FILE *out, const struct harness_result *result,
+                                  struct error *error);
 
 #endif

@@ -9,10 +9,10 @@
 
 /* Takes the test program's document for a size: its cases join those of earlier sizes in
  * result->document. ERROR_CONTENT if it is no result. */
-bool harness_json_join(struct harness_result *result, const char *text, uint64_t size_bytes,
-                       struct error *error);
+MUST_CHECK bool harness_json_join(struct harness_result *result, const char *text,
+                                  uint64_t size_bytes, struct error *error);
 
 /* Puts into result->document, which must be there, what the test program does not know. */
-bool harness_json_finish(const struct harness_result *result, struct error *error);
+MUST_CHECK bool harness_json_finish(const struct harness_result *result, struct error *error);
 
 #endif

@@ -31,8 +31,8 @@ struct calibration {
 };
 
 /* Takes 200 round trips and, in each direction, a second or ten round trips. */
-bool calibration_measure(struct calibration *calibration, struct lab *lab, struct link *link,
-                         int interrupt_fd, struct error *error);
+MUST_CHECK bool calibration_measure(struct calibration *calibration, struct lab *lab,
+                                    struct link *link, int interrupt_fd, struct error *error);
 
 enum calibration_verdict {
     CALIBRATION_TRUE,     /* the link is what was asked for */

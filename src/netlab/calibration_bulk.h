@@ -28,7 +28,7 @@ uint64_t calibration_window_bytes(const struct link_shape *shape, uint32_t segme
 /* How long a transfer is measured at the least, once it has settled. */
 uint64_t calibration_bulk_least_ns(uint64_t rtt_ns);
 
-bool calibration_bulk_run(const struct calibration_bulk *bulk, double *goodput_bits_per_s,
-                          struct error *error);
+MUST_CHECK bool calibration_bulk_run(const struct calibration_bulk *bulk,
+                                     double *goodput_bits_per_s, struct error *error);
 
 #endif

@@ -17,8 +17,8 @@ struct connection {
 
 /* The established connections on a side whose server port is `server_port`: the first `limit` of
  * them; `count` is how many there are, which may be more. */
-bool connections_list(struct lab *lab, enum lab_side side, uint16_t server_port,
-                      struct connection *connections, size_t limit, size_t *count,
-                      struct error *error);
+MUST_CHECK bool connections_list(struct lab *lab, enum lab_side side, uint16_t server_port,
+                                 struct connection *connections, size_t limit, size_t *count,
+                                 struct error *error);
 
 #endif

@@ -48,24 +48,26 @@ struct lab {
 };
 
 /* The two sides without a wire between them: that is the link's business. */
-bool lab_up(struct lab *lab, const struct lab_config *config, struct error *error);
+MUST_CHECK bool lab_up(struct lab *lab, const struct lab_config *config, struct error *error);
 void lab_down(struct lab *lab);
 
 /* What back ends need: a pair of virtual interfaces with one end on each given place, named there.
  * Those on the two sides are called LAB_INTERFACE. Both have the lab's MTU; an end in the middle is
  * up when this returns, without IPv6 and without an address. */
-bool lab_make_pair(struct lab *lab, enum lab_side first_side, const char *first,
-                   enum lab_side second_side, const char *second, struct error *error);
+MUST_CHECK bool lab_make_pair(struct lab *lab, enum lab_side first_side, const char *first,
+                              enum lab_side second_side, const char *second, struct error *error);
 /* Removes a pair by one of its ends. */
-bool lab_remove_pair(struct lab *lab, enum lab_side side, const char *name, struct error *error);
+MUST_CHECK bool lab_remove_pair(struct lab *lab, enum lab_side side, const char *name,
+                                struct error *error);
 
 /* After link_up(): gives LAB_INTERFACE of both sides its address, MTU, permanent neighbour and
  * route, brings it up and reads everything back. */
-bool lab_connect(struct lab *lab, const struct lab_config *config, struct error *error);
+MUST_CHECK bool lab_connect(struct lab *lab, const struct lab_config *config, struct error *error);
 
 /* Runs `visit` on a side, on the calling thread; comes back whatever it returns. */
-bool lab_visit(struct lab *lab, enum lab_side side, bool (*visit)(void *context, struct error *),
-               void *context, struct error *error);
+MUST_CHECK bool lab_visit(struct lab *lab, enum lab_side side,
+                          bool (*visit)(void *context, struct error *), void *context,
+                          struct error *error);
 
 /* A program on a side, found in PATH (inside `root`), in a process group of its own, with no signal
  * blocked or ignored; dies with the calling thread and with the supervisor. `descriptors` become
@@ -79,10 +81,11 @@ struct lab_program {
     const int *descriptors;
     size_t descriptor_count;
 };
-bool lab_start(struct lab *lab, const struct lab_program *program, pid_t *process,
-               struct error *error);
+MUST_CHECK bool lab_start(struct lab *lab, const struct lab_program *program, pid_t *process,
+                          struct error *error);
 
 /* OutSegs of a side's network namespace. */
-bool lab_segments_out(struct lab *lab, enum lab_side side, uint64_t *segments, struct error *error);
+MUST_CHECK bool lab_segments_out(struct lab *lab, enum lab_side side, uint64_t *segments,
+                                 struct error *error);
 
 #endif

@@ -43,7 +43,7 @@ struct link_backend {
     const char *name;    /* of LINK=, and in every label */
     const char *purpose; /* one line for --help */
     bool automatic;      /* LINK=auto tries it, in the table's order */
-    bool (*up)(struct link *link, struct lab *lab, struct error *error);
+    MUST_CHECK bool (*up)(struct link *link, struct lab *lab, struct error *error);
     void (*counts)(struct link *link, struct link_counts *counts);
     /* How late packets were sent, time sent − time due; NULL where the back end cannot tell. */
     void (*lateness)(struct link *link, struct histogram *lateness);
@@ -63,8 +63,8 @@ const struct link_backend *link_backend_by_name(const char *name);
 
 /* Brings the lab's two ends together, before lab_connect(). `backend` NULL: the first automatic one
  * that comes up. */
-bool link_up(struct link *link, const struct link_backend *backend,
-             const struct link_config *config, struct lab *lab, struct error *error);
+MUST_CHECK bool link_up(struct link *link, const struct link_backend *backend,
+                        const struct link_config *config, struct lab *lab, struct error *error);
 void link_down(struct link *link);
 
 void link_counts(struct link *link, struct link_counts *counts);
@@ -72,8 +72,8 @@ void link_counts(struct link *link, struct link_counts *counts);
 /* Returns when nothing has crossed for `still_ns` and nothing is on its way, with the counts of
  * that moment. ERROR_TIMEOUT after `limit_ns`; ERROR_INTERRUPTED when `interrupt_fd` (−1: none)
  * becomes readable. */
-bool link_await_still(struct link *link, uint64_t still_ns, uint64_t limit_ns, int interrupt_fd,
-                      struct link_counts *counts, struct error *error);
+MUST_CHECK bool link_await_still(struct link *link, uint64_t still_ns, uint64_t limit_ns,
+                                 int interrupt_fd, struct link_counts *counts, struct error *error);
 
 /* How long still is still: twice the round trip, at least 250 ms (delayed acknowledgements). */
 uint64_t link_still_ns(const struct link_config *config);

@@ -380,7 +380,7 @@ static void emulator_down(struct link *link)
             close(emulator->ways[i].sender);
         }
         memory_release(emulator->ways[i].waiting);
-        (void)lab_remove_pair(emulator->lab, LAB_MIDDLE, middle_names[i], &ignored);
+        best_effort(lab_remove_pair(emulator->lab, LAB_MIDDLE, middle_names[i], &ignored));
     }
     if (emulator->wake >= 0) {
         close(emulator->wake);

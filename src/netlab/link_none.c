@@ -55,7 +55,7 @@ static void none_down(struct link *link)
 {
     struct bare *bare = link->state;
     struct error ignored; /* it goes with the lab at last */
-    (void)lab_remove_pair(bare->lab, LAB_CLIENT, LAB_INTERFACE, &ignored);
+    best_effort(lab_remove_pair(bare->lab, LAB_CLIENT, LAB_INTERFACE, &ignored));
     if (bare->table >= 0) {
         close(bare->table);
     }

@@ -24,13 +24,13 @@ struct netlink {
 };
 
 /* In the calling thread's namespace. `protocol` is NETLINK_ROUTE, NETLINK_SOCK_DIAG, … */
-bool netlink_open(struct netlink *netlink, int protocol, struct error *error);
+MUST_CHECK bool netlink_open(struct netlink *netlink, int protocol, struct error *error);
 void netlink_close(struct netlink *netlink);
 
 /* Sends `message`, whose sequence number it sets, and gives every answer to `each` (or NULL). False
  * with the kernel's reason in `error`: "cannot <what>: …". */
-bool netlink_talk(struct netlink *netlink, struct nlmsghdr *message, mnl_cb_t each, void *context,
-                  const char *what, struct error *error);
+MUST_CHECK bool netlink_talk(struct netlink *netlink, struct nlmsghdr *message, mnl_cb_t each,
+                             void *context, const char *what, struct error *error);
 
 /* For mnl_attr_parse(): puts each attribute into its place, by its type, in an array of
  * NETLINK_ATTRIBUTES pointers. Higher types are passed over. */
@@ -75,11 +75,11 @@ struct netlink_interface {
     uint8_t mac[NETLINK_MAC_BYTES];
 };
 
-bool netlink_find(struct netlink *netlink, const char *name, struct netlink_interface *interface,
-                  struct error *error);
+MUST_CHECK bool netlink_find(struct netlink *netlink, const char *name,
+                             struct netlink_interface *interface, struct error *error);
 
 /* The congestion control that the routes of an interface ask for; "" where none does. */
-bool netlink_route_congestion(struct netlink *netlink, unsigned interface, char *name, size_t size,
-                              struct error *error);
+MUST_CHECK bool netlink_route_congestion(struct netlink *netlink, unsigned interface, char *name,
+                                         size_t size, struct error *error);
 
 #endif

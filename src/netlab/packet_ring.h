@@ -39,8 +39,8 @@ struct packet_slot {
 };
 
 /* At least `slots` frames of up to `frame_bytes`. */
-bool packet_ring_open(struct packet_ring *ring, const char *interface, uint32_t slots,
-                      size_t frame_bytes, struct error *error);
+MUST_CHECK bool packet_ring_open(struct packet_ring *ring, const char *interface, uint32_t slots,
+                                 size_t frame_bytes, struct error *error);
 void packet_ring_close(struct packet_ring *ring);
 
 /* The next frame, which is held from now on; false: none is there. */

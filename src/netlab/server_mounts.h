@@ -20,17 +20,17 @@ struct server_mounts {
 };
 
 /* Memory in place of a directory; `size_bytes` 0: half of the machine's. */
-bool server_mounts_memory(struct server_mounts *mounts, const char *path, uint64_t size_bytes,
-                          mode_t mode, struct error *error);
+MUST_CHECK bool server_mounts_memory(struct server_mounts *mounts, const char *path,
+                                     uint64_t size_bytes, mode_t mode, struct error *error);
 
 /* A directory and all mounts below it, seen at another one too. */
-bool server_mounts_bind(struct server_mounts *mounts, const char *from, const char *path,
-                        struct error *error);
+MUST_CHECK bool server_mounts_bind(struct server_mounts *mounts, const char *from, const char *path,
+                                   struct error *error);
 
 /* Undoes all, the last first. */
 void server_mounts_release(struct server_mounts *mounts);
 
 /* A copy of a file, readable and executable for all. */
-bool server_copy_program(const char *from, const char *to, struct error *error);
+MUST_CHECK bool server_copy_program(const char *from, const char *to, struct error *error);
 
 #endif

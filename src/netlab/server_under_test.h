@@ -45,10 +45,10 @@ struct server_kind {
     const char *name; /* of SERVER= */
     bool takes_read_ahead;
     /* Whether it is there at all, without starting it: SERVER=auto takes the first. */
-    bool (*found)(const struct server_request *request, struct error *error);
+    MUST_CHECK bool (*found)(const struct server_request *request, struct error *error);
     /* Starts it and fills `server`; need not wait. Its port is given. */
-    bool (*start)(struct server_under_test *server, struct lab *lab,
-                  const struct server_request *request, struct error *error);
+    MUST_CHECK bool (*start)(struct server_under_test *server, struct lab *lab,
+                             const struct server_request *request, struct error *error);
     /* Gives back what start() took, also after it failed; the server has ended. May be NULL. */
     void (*release)(struct server_under_test *server);
 };
@@ -62,12 +62,13 @@ const struct server_kind *server_kind_by_name(const char *name);
 
 /* Starts it and waits until it answers, at most 30 s; `interrupt_fd` ends the wait. After a failure
  * the server does not run, but its log can still be read; server_under_test_stop() in any case. */
-bool server_under_test_start(struct server_under_test *server, const struct server_kind *kind,
-                             struct lab *lab, const struct server_request *request,
-                             int interrupt_fd, struct error *error);
+MUST_CHECK bool server_under_test_start(struct server_under_test *server,
+                                        const struct server_kind *kind, struct lab *lab,
+                                        const struct server_request *request, int interrupt_fd,
+                                        struct error *error);
 
 /* Whether it still runs; else an error with how it ended and the end of its log. */
-bool server_under_test_check(struct server_under_test *server, struct error *error);
+MUST_CHECK bool server_under_test_check(struct server_under_test *server, struct error *error);
 
 /* Ends the server and all that it started; its log stays. */
 void server_under_test_halt(struct server_under_test *server);

@@ -31,14 +31,16 @@ struct link_shape {
 
 /* "10gbit", "100mbit", "1.5mbit", "12500kbps" (bytes per second), "1gibit"; a bare number is bit/s;
  * 1 kbit to 1 tbit. */
-bool link_parse_rate(const char *text, const char *key, uint64_t *rate_bits_per_s,
-                     struct error *error);
+MUST_CHECK bool link_parse_rate(const char *text, const char *key, uint64_t *rate_bits_per_s,
+                                struct error *error);
 
 /* "2ms", "500us", "1s", "100ns"; a bare number is microseconds; 0 to 10 s. */
-bool link_parse_time(const char *text, const char *key, uint64_t *time_ns, struct error *error);
+MUST_CHECK bool link_parse_time(const char *text, const char *key, uint64_t *time_ns,
+                                struct error *error);
 
 /* "1%", "0.05%", "0"; a bare number is in percent; 0 to 100 %, in steps of 0.0001 %. */
-bool link_parse_loss(const char *text, const char *key, uint32_t *loss_ppm, struct error *error);
+MUST_CHECK bool link_parse_loss(const char *text, const char *key, uint32_t *loss_ppm,
+                                struct error *error);
 
 /* A queue in which no packet is dropped that the link did not mean to lose, in line bytes: four
  * times what a round trip holds (the windows that lab.h gives both ends), twice `requests` whole

@@ -27,7 +27,7 @@ struct supervisor {
 
 /* Before any thread. `inside` runs in the child: its return value becomes `status`. Its standard
  * descriptors and working directory are the parent's. */
-bool supervisor_run(int (*inside)(const struct supervisor *supervisor, void *context),
-                    void *context, int *status, struct error *error);
+MUST_CHECK bool supervisor_run(int (*inside)(const struct supervisor *supervisor, void *context),
+                               void *context, int *status, struct error *error);
 
 #endif

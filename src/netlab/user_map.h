@@ -16,7 +16,7 @@
 #define USER_MAP_RANGE_LEAST 65534
 
 /* Maps the users and groups of `process`, which has just entered its user namespace. */
-bool user_map_write(pid_t process, enum supervisor_users *users, struct error *error);
+MUST_CHECK bool user_map_write(pid_t process, enum supervisor_users *users, struct error *error);
 
 /* What root has where it does without a user namespace of its own. */
 enum supervisor_users user_map_own(void);

@@ -23,8 +23,8 @@ const struct comparison_format *comparison_format_by_name(const char *name);
 const char *comparison_format_names(void);
 
 /* Writes and flushes; ERROR_SYSTEM if not everything could be written. */
-bool comparison_write(const struct comparison_format *format, FILE *out,
-                      const struct comparison_report *report, struct error *error);
+MUST_CHECK bool comparison_write(const struct comparison_format *format, FILE *out,
+                                 const struct comparison_report *report, struct error *error);
 
 /* The rows of the table. */
 void comparison_text_write(FILE *out, const struct comparison_report *report);

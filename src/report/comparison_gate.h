@@ -27,8 +27,8 @@ struct comparison_gates {
 };
 
 /* Adds the gates of an expression. A bad one is ERROR_USAGE and shows the grammar. */
-bool comparison_gates_parse(const char *expression, struct comparison_gates *gates,
-                            struct error *error);
+MUST_CHECK bool comparison_gates_parse(const char *expression, struct comparison_gates *gates,
+                                       struct error *error);
 
 /* Whether a comparison, decided by compare_decide(), fails the gate. */
 bool comparison_gate_fails(const struct comparison_gate *gate, const struct comparison *comparison);

@@ -73,10 +73,11 @@ struct comparison_report {
 /* Sets up rows, figures, verdicts, differences and gates. It is for the caller to refuse a report
  * with differences. `gates` may be NULL. ERROR_CONTENT if no case is in both results. The report is
  * to be released after a failure too. */
-bool comparison_report_make(struct comparison_report *report, const char *before_name,
-                            const struct stored_result *before, const char *after_name,
-                            const struct stored_result *after, const struct comparison_gates *gates,
-                            double noise_floor, struct error *error);
+MUST_CHECK bool comparison_report_make(struct comparison_report *report, const char *before_name,
+                                       const struct stored_result *before, const char *after_name,
+                                       const struct stored_result *after,
+                                       const struct comparison_gates *gates, double noise_floor,
+                                       struct error *error);
 
 void comparison_report_release(struct comparison_report *report);
 

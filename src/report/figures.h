@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 /* Flushes; false if not all that was printed could be written. */
-bool report_written(FILE *out, struct error *error);
+MUST_CHECK bool report_written(FILE *out, struct error *error);
 
 /* MiB/s; 0 for a duration of 0. */
 double rate_mib(double bytes, double duration_ns);

@@ -21,8 +21,8 @@ struct json_report {
 
 /* Writes the document without cases, so that a path that cannot be written is known before anything
  * runs. */
-bool json_report_begin(const struct json_report *json, const struct result *result,
-                       struct error *error);
+MUST_CHECK bool json_report_begin(const struct json_report *json, const struct result *result,
+                                  struct error *error);
 
 /* `json` must stay where it is. */
 struct observer json_observer(struct json_report *json);

@@ -36,9 +36,11 @@ json_t *json_texts(struct json_builder *builder, const char *const *values, size
 json_t *json_tcp_snapshot(struct json_builder *builder, const struct tcp_snapshot *snapshot);
 
 /* Indented, with an end of line. */
-bool json_write(const json_t *document, FILE *out, const char *path, struct error *error);
+MUST_CHECK bool json_write(const json_t *document, FILE *out, const char *path,
+                           struct error *error);
 
 /* To "PATH.part", or if `finished` to PATH. Never half written under these names. */
-bool json_write_file(const json_t *document, const char *path, bool finished, struct error *error);
+MUST_CHECK bool json_write_file(const json_t *document, const char *path, bool finished,
+                                struct error *error);
 
 #endif

@@ -41,8 +41,8 @@ struct plot_lines {
 /* From a stored result. A case without a run, or whose runs took no time that a clock can tell, has
  * no rate and no point. ERROR_LIMIT for more than PLOT_SERIES_LIMIT tests. To be released after a
  * failure too. */
-bool plot_lines_read(struct plot_lines *lines, const struct stored_result *result,
-                     struct error *error);
+MUST_CHECK bool plot_lines_read(struct plot_lines *lines, const struct stored_result *result,
+                                struct error *error);
 void plot_lines_release(struct plot_lines *lines);
 
 struct plot_speedtest {

@@ -18,7 +18,8 @@ struct input {
 struct result_reader {
     const char *name;
     bool (*recognises)(const struct input *input);
-    bool (*read)(const struct input *input, struct stored_result *result, struct error *error);
+    MUST_CHECK bool (*read)(const struct input *input, struct stored_result *result,
+                            struct error *error);
 };
 
 extern const struct result_reader json_result_reader;
@@ -30,12 +31,12 @@ extern const struct result_reader summary_result_reader;
 bool stored_test_name_ok(const char *name, size_t length);
 
 /* The case of this test and size, added if it is new. NULL: no memory or too many. */
-struct stored_case *stored_result_case(struct stored_result *result, const char *test,
-                                       size_t test_length, uint64_t size_bytes,
-                                       struct error *error);
+MUST_CHECK struct stored_case *stored_result_case(struct stored_result *result, const char *test,
+                                                  size_t test_length, uint64_t size_bytes,
+                                                  struct error *error);
 
 /* Adds a measured run to a case of the result. */
-bool stored_result_add_run(struct stored_result *result, struct stored_case *stored_case,
-                           double duration_ns, struct error *error);
+MUST_CHECK bool stored_result_add_run(struct stored_result *result, struct stored_case *stored_case,
+                                      double duration_ns, struct error *error);
 
 #endif

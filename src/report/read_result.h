@@ -101,15 +101,16 @@ struct stored_result {
 
 /* Reads a file whole. Errors: ERROR_SYSTEM, ERROR_LIMIT (too large), ERROR_CONTENT (not readable as
  * a result). `result` is to be released after a failure too. */
-bool read_result_file(const char *path, struct stored_result *result, struct error *error);
+MUST_CHECK bool read_result_file(const char *path, struct stored_result *result,
+                                 struct error *error);
 
 /* The same for bytes in memory; `name` stands for the file in messages. */
-bool read_result_buffer(const char *name, const char *bytes, size_t size,
-                        struct stored_result *result, struct error *error);
+MUST_CHECK bool read_result_buffer(const char *name, const char *bytes, size_t size,
+                                   struct stored_result *result, struct error *error);
 
 /* The same for a JSON document in memory, which stays as it is. */
-bool read_result_document(const struct json_t *document, struct stored_result *result,
-                          struct error *error);
+MUST_CHECK bool read_result_document(const struct json_t *document, struct stored_result *result,
+                                     struct error *error);
 
 void stored_result_release(struct stored_result *result);
 

@@ -29,7 +29,7 @@ struct mark {
 size_t mark_write(const struct mark *mark, char line[MARK_LENGTH]);
 
 /* A line without its end, read strictly. ERROR_PROTOCOL for any other text. */
-bool mark_read(const char *line, struct mark *mark, struct error *error);
+MUST_CHECK bool mark_read(const char *line, struct mark *mark, struct error *error);
 
 /* Whether an end belongs to a begin. */
 bool mark_ends(const struct mark *end, const struct mark *begin);

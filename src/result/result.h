@@ -172,8 +172,8 @@ struct result {
 };
 
 /* Makes the next case, with room for all of its samples; NULL if there is no memory. */
-struct result_case *result_add_case(struct result *result, const struct test_case *test,
-                                    struct error *error);
+MUST_CHECK struct result_case *result_add_case(struct result *result, const struct test_case *test,
+                                               struct error *error);
 void result_release(struct result *result);
 
 /* The measured samples, warm-ups left out. */
@@ -183,7 +183,7 @@ const struct sample *result_measured(const struct result_case *result_case, size
 double result_rate(double bytes, double duration_ns);
 
 /* Fills the case's summary from its samples and service times, once, before on_end. */
-bool result_summarize(struct result_case *result_case, struct error *error);
+MUST_CHECK bool result_summarize(struct result_case *result_case, struct error *error);
 
 /* Told in this order: begin, then progress, run_begin and sample for each run, then end, for each
  * case; finish at last; the observer that was added first before the others. Notes come at any
@@ -191,18 +191,19 @@ bool result_summarize(struct result_case *result_case, struct error *error);
  * run; end and finish reach all observers all the same, so that a full disk under one report does
  * not cost the other. */
 struct observer {
-    bool (*on_begin)(void *context, const struct result_case *result_case, struct error *error);
+    MUST_CHECK bool (*on_begin)(void *context, const struct result_case *result_case,
+                                struct error *error);
     /* Close around the timed section, outside it: everything is prepared, nothing is undone yet, no
      * thread but the caller's uses a target. May take its time. Of the sample only number, warmup
      * and size_bytes are known before the run. */
-    bool (*on_run_begin)(void *context, const struct result_case *result_case,
-                         const struct sample *sample, struct error *error);
-    bool (*on_sample)(void *context, const struct result_case *result_case,
-                      const struct sample *sample, struct error *error);
+    MUST_CHECK bool (*on_run_begin)(void *context, const struct result_case *result_case,
+                                    const struct sample *sample, struct error *error);
+    MUST_CHECK bool (*on_sample)(void *context, const struct result_case *result_case,
+                                 const struct sample *sample, struct error *error);
     /* After the last run, or after the failure that is noted in the case. */
-    bool (*on_end)(void *context, const struct result *result,
-                   const struct result_case *result_case, struct error *error);
-    bool (*on_finish)(void *context, const struct result *result, struct error *error);
+    MUST_CHECK bool (*on_end)(void *context, const struct result *result,
+                              const struct result_case *result_case, struct error *error);
+    MUST_CHECK bool (*on_finish)(void *context, const struct result *result, struct error *error);
     /* Something a person should know: a test that is skipped, a file kept. One line, no newline. */
     void (*on_note)(void *context, const char *text);
     /* Before each run. */
@@ -219,16 +220,18 @@ struct observers {
 };
 
 void observers_add(struct observers *observers, const struct observer *observer);
-bool observers_begin(const struct observers *observers, const struct result_case *result_case,
-                     struct error *error);
-bool observers_run_begin(const struct observers *observers, const struct result_case *result_case,
-                         const struct sample *sample, struct error *error);
-bool observers_sample(const struct observers *observers, const struct result_case *result_case,
-                      const struct sample *sample, struct error *error);
-bool observers_end(const struct observers *observers, const struct result *result,
-                   const struct result_case *result_case, struct error *error);
-bool observers_finish(const struct observers *observers, const struct result *result,
-                      struct error *error);
+MUST_CHECK bool observers_begin(const struct observers *observers,
+                                const struct result_case *result_case, struct error *error);
+MUST_CHECK bool observers_run_begin(const struct observers *observers,
+                                    const struct result_case *result_case,
+                                    const struct sample *sample, struct error *error);
+MUST_CHECK bool observers_sample(const struct observers *observers,
+                                 const struct result_case *result_case, const struct sample *sample,
+                                 struct error *error);
+MUST_CHECK bool observers_end(const struct observers *observers, const struct result *result,
+                              const struct result_case *result_case, struct error *error);
+MUST_CHECK bool observers_finish(const struct observers *observers, const struct result *result,
+                                 struct error *error);
 void observers_note(const struct observers *observers, const char *text);
 void observers_progress(const struct observers *observers, const struct result_case *result_case,
                         uint32_t number, bool warmup);

@@ -31,14 +31,14 @@ struct fault {
 };
 
 /* Reads one fault; what is wrong with it is ERROR_USAGE. */
-bool fault_parse(struct fault *fault, const char *text, struct error *error);
+MUST_CHECK bool fault_parse(struct fault *fault, const char *text, struct error *error);
 
 /* What a line needs of its session. */
 struct fault_surroundings {
     struct outbox *outbox;
     uint16_t *request_id; /* the next one of the server's own frames */
     /* Called while a fault waits: false ends the session. */
-    bool (*breathe)(void *context, struct error *error);
+    MUST_CHECK bool (*breathe)(void *context, struct error *error);
     void *context;
 };
 
@@ -51,15 +51,15 @@ void fault_line_close(struct fault_line *line);
 
 /* A request begins: what has to happen before it is executed happens here. If it is *refused, it is
  * not executed and *result is its result, be it 0. False: the session ends. */
-bool fault_line_request(struct fault_line *line, const char *name, bool *refused, int32_t *result,
-                        struct error *error);
+MUST_CHECK bool fault_line_request(struct fault_line *line, const char *name, bool *refused,
+                                   int32_t *result, struct error *error);
 
 /* Sends a frame as the faults want it: changed, in pieces, later, or not at all. */
-bool fault_line_send(struct fault_line *line, const struct dsi_header *header, struct span payload,
-                     struct error *error);
+MUST_CHECK bool fault_line_send(struct fault_line *line, const struct dsi_header *header,
+                                struct span payload, struct error *error);
 
 /* True if replies may be kept back; fault_line_idle() lets them go when the client is silent. */
 bool fault_line_holds(const struct fault_line *line);
-bool fault_line_idle(struct fault_line *line, struct error *error);
+MUST_CHECK bool fault_line_idle(struct fault_line *line, struct error *error);
 
 #endif

@@ -42,20 +42,21 @@ struct inbox {
 };
 
 /* The socket stays the caller's and must outlive the inbox. */
-bool inbox_open(struct inbox *inbox, int socket, uint64_t tick_ns, inbox_idle *idle, void *context,
-                struct error *error);
+MUST_CHECK bool inbox_open(struct inbox *inbox, int socket, uint64_t tick_ns, inbox_idle *idle,
+                           void *context, struct error *error);
 void inbox_close(struct inbox *inbox);
 
 /* The next frame's header; waits for it. ERROR_CLOSED with code 0 is the end of the stream at a
  * frame's boundary. */
-bool inbox_header(struct inbox *inbox, struct dsi_header *header, struct error *error);
+MUST_CHECK bool inbox_header(struct inbox *inbox, struct dsi_header *header, struct error *error);
 
 /* The next byte of the frame, which stays there; at least one must be left. */
-bool inbox_peek(struct inbox *inbox, uint8_t *byte, struct error *error);
+MUST_CHECK bool inbox_peek(struct inbox *inbox, uint8_t *byte, struct error *error);
 
 /* The next `size` bytes of the frame (at most INBOX_BLOCK_LIMIT and what is left) in one piece.
  * They stay valid until the next inbox_header(), inbox_block() or inbox_store(). */
-bool inbox_block(struct inbox *inbox, size_t size, struct span *block, struct error *error);
+MUST_CHECK bool inbox_block(struct inbox *inbox, size_t size, struct span *block,
+                            struct error *error);
 
 /* Wipes a block that inbox_block() gave and that is still valid: it held a secret. */
 void inbox_forget(struct inbox *inbox, struct span block);
@@ -64,16 +65,16 @@ void inbox_forget(struct inbox *inbox, struct span block);
  * by the functions above later. To be called when the socket can be read and there is room. Bytes
  * that inbox_block() gave are gone after it. */
 bool inbox_can_store(const struct inbox *inbox);
-bool inbox_store(struct inbox *inbox, struct error *error);
+MUST_CHECK bool inbox_store(struct inbox *inbox, struct error *error);
 
 /* Drops bytes of the frame; all that is left of it. */
-bool inbox_discard(struct inbox *inbox, uint64_t size, struct error *error);
-bool inbox_finish(struct inbox *inbox, struct error *error);
+MUST_CHECK bool inbox_discard(struct inbox *inbox, uint64_t size, struct error *error);
+MUST_CHECK bool inbox_finish(struct inbox *inbox, struct error *error);
 
 /* Moves `size` bytes of the frame to `offset` of a file. *moved counts what arrived in the file.
  * When the file refuses, *file_error is its errno, the rest stays in the frame, and true is
  * returned. */
-bool inbox_to_file(struct inbox *inbox, int file, uint64_t offset, uint64_t size, uint64_t *moved,
-                   int *file_error, struct error *error);
+MUST_CHECK bool inbox_to_file(struct inbox *inbox, int file, uint64_t offset, uint64_t size,
+                              uint64_t *moved, int *file_error, struct error *error);
 
 #endif

@@ -22,17 +22,17 @@ struct outbox {
 };
 
 /* The socket stays the caller's; it and the inbox must outlive the outbox. */
-bool outbox_open(struct outbox *outbox, int socket, uint64_t limit_ns, struct inbox *inbox,
-                 struct error *error);
+MUST_CHECK bool outbox_open(struct outbox *outbox, int socket, uint64_t limit_ns,
+                            struct inbox *inbox, struct error *error);
 
 /* Sends all pieces; the array is used up. `more` says that the frame goes on. */
-bool outbox_send(struct outbox *outbox, struct iovec *pieces, size_t count, bool more,
-                 struct error *error);
+MUST_CHECK bool outbox_send(struct outbox *outbox, struct iovec *pieces, size_t count, bool more,
+                            struct error *error);
 
 /* Sends some of a file, at most `size` bytes from `offset`: *sent of them, 0 where it ends. False
  * with *file_error set when the file cannot be sent so, and nothing was lost. */
-bool outbox_send_file(struct outbox *outbox, int file, uint64_t offset, uint64_t size, size_t *sent,
-                      int *file_error, struct error *error);
+MUST_CHECK bool outbox_send_file(struct outbox *outbox, int file, uint64_t offset, uint64_t size,
+                                 size_t *sent, int *file_error, struct error *error);
 
 /* True if a small frame can be sent without a wait. */
 bool outbox_has_room(const struct outbox *outbox);

@@ -65,13 +65,14 @@ struct server_config server_config_default(void);
 
 struct server;
 
-bool server_start(struct server **server, const struct server_config *config, struct error *error);
+MUST_CHECK bool server_start(struct server **server, const struct server_config *config,
+                             struct error *error);
 
 /* The port in use, for all addresses. */
 uint16_t server_port(const struct server *server);
 
 /* Serves until server_stop(); returns when every session has ended. */
-bool server_run(struct server *server, struct error *error);
+MUST_CHECK bool server_run(struct server *server, struct error *error);
 
 /* Ends server_run() and all sessions. */
 void server_stop(struct server *server);

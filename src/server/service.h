@@ -29,7 +29,8 @@ struct service {
 };
 
 /* Checks the configuration and makes the volumes. `config` must outlive the service. */
-bool service_open(struct service *service, const struct server_config *config, struct error *error);
+MUST_CHECK bool service_open(struct service *service, const struct server_config *config,
+                             struct error *error);
 void service_close(struct service *service);
 
 /* One of config->session_limit places; false: all are taken. */

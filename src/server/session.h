@@ -62,6 +62,6 @@ void session_close_forks(struct session *session, const struct volume *volume);
 
 /* For long commands, now and then: sends a tickle when one is due. False: the client is gone, or
  * the server stops. */
-bool session_breathe(struct session *session, struct error *error);
+MUST_CHECK bool session_breathe(struct session *session, struct error *error);
 
 #endif

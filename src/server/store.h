@@ -65,8 +65,8 @@ struct store_ops {
     const char *name; /* as in --volume NAME,store=… */
     bool needs_path;  /* settings->path is set; without this it is NULL */
 
-    bool (*create)(struct store **store, const struct store_settings *settings,
-                   struct error *error);
+    MUST_CHECK bool (*create)(struct store **store, const struct store_settings *settings,
+                              struct error *error);
     void (*destroy)(struct store *store);
     struct store_space (*space)(struct store *store);
 
@@ -115,10 +115,10 @@ struct store_ops {
      * it moves the range of the write within the system, or writes less (or nothing) and leaves the
      * rest to the others; NULL: there is no such way. `fork_flush` returns when the bytes are on
      * the disk, if any. */
-    bool (*send)(struct store *store, struct store_fork *fork, struct outbox *outbox,
-                 uint64_t offset, uint64_t size, struct error *error);
-    bool (*receive)(struct store *store, struct store_fork *fork, struct inbox *inbox,
-                    struct store_write *write, int32_t *result, struct error *error);
+    MUST_CHECK bool (*send)(struct store *store, struct store_fork *fork, struct outbox *outbox,
+                            uint64_t offset, uint64_t size, struct error *error);
+    MUST_CHECK bool (*receive)(struct store *store, struct store_fork *fork, struct inbox *inbox,
+                               struct store_write *write, int32_t *result, struct error *error);
     int32_t (*read)(struct store *store, struct store_fork *fork, uint64_t offset, void *buffer,
                     size_t size);
     int32_t (*write)(struct store *store, struct store_fork *fork, struct store_write *write,

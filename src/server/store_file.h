@@ -19,10 +19,10 @@ uint64_t file_fork_length(struct store *store, struct store_fork *fork);
 int32_t file_fork_set_length(struct store *store, struct store_fork *fork, uint64_t length);
 int32_t file_write_begin(struct store *store, struct store_fork *fork, struct store_write *write);
 
-bool file_send(struct store *store, struct store_fork *fork, struct outbox *outbox, uint64_t offset,
-               uint64_t size, struct error *error);
-bool file_receive(struct store *store, struct store_fork *fork, struct inbox *inbox,
-                  struct store_write *write, int32_t *result, struct error *error);
+MUST_CHECK bool file_send(struct store *store, struct store_fork *fork, struct outbox *outbox,
+                          uint64_t offset, uint64_t size, struct error *error);
+MUST_CHECK bool file_receive(struct store *store, struct store_fork *fork, struct inbox *inbox,
+                             struct store_write *write, int32_t *result, struct error *error);
 int32_t file_read(struct store *store, struct store_fork *fork, uint64_t offset, void *buffer,
                   size_t size);
 int32_t file_write(struct store *store, struct store_fork *fork, struct store_write *write,

@@ -53,8 +53,8 @@ struct tree {
 
 /* The tree is zeroed memory, first in the store's own struct; node_size may be set, else it is a
  * store_node's. */
-bool tree_open(struct tree *tree, const struct store_ops *ops,
-               const struct store_settings *settings, struct error *error);
+MUST_CHECK bool tree_open(struct tree *tree, const struct store_ops *ops,
+                          const struct store_settings *settings, struct error *error);
 void tree_close(struct tree *tree);
 
 struct store_node *tree_by_id(struct store *store, uint32_t id);

@@ -47,8 +47,8 @@ struct volume {
 
 /* Takes a name that is UTF-8, in either form, and a password of at most AFP_VOLUME_PASSWORD_SIZE
  * bytes. */
-bool volume_open(struct volume *volume, uint16_t id, const struct server_volume *config,
-                 struct error *error);
+MUST_CHECK bool volume_open(struct volume *volume, uint16_t id, const struct server_volume *config,
+                            struct error *error);
 void volume_close(struct volume *volume);
 
 void volume_lock(struct volume *volume);

@@ -19,7 +19,7 @@ struct mark_observer {
 };
 
 /* Whether a descriptor can be told and can answer; else ERROR_USAGE. */
-bool mark_observer_check(int fd, struct error *error);
+MUST_CHECK bool mark_observer_check(int fd, struct error *error);
 
 /* An observer whose functions fail with ERROR_CLOSED when the other side is gone, ERROR_TIMEOUT
  * when it does not answer. `observer` must stay where it is. */

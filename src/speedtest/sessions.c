@@ -49,8 +49,7 @@ static void keep_alive(struct speedtest_sessions *sessions, uint64_t *next_ns)
         struct target *target = sessions->targets[i];
         struct error ignored;
         bool readable;
-        bool alive = target->ops->idle(target, clock_now_ns() + NS_PER_MS, -1, &readable, &ignored);
-        (void)alive;
+        best_effort(target->ops->idle(target, clock_now_ns() + NS_PER_MS, -1, &readable, &ignored));
     }
     *next_ns = now >= *next_ns ? now + KEEP_ALIVE_NS : *next_ns;
 }

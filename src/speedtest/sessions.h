@@ -14,15 +14,16 @@ struct speedtest_sessions {
 
 /* Logs in settings->sessions times and opens the volumes, or with -L the directories. False leaves
  * those open that were; close in any case. */
-bool speedtest_sessions_open(struct speedtest_sessions *sessions,
-                             const struct afp_client_config *config,
-                             const struct speedtest_settings *settings, struct error *error);
+MUST_CHECK bool speedtest_sessions_open(struct speedtest_sessions *sessions,
+                                        const struct afp_client_config *config,
+                                        const struct speedtest_settings *settings,
+                                        struct error *error);
 void speedtest_sessions_close(struct speedtest_sessions *sessions);
 
 /* Waits until `fd` can be read or `deadline_ns` of the monotonic clock has passed, keeping every
  * session alive in turn. */
-bool speedtest_sessions_await(const struct speedtest_sessions *sessions, int fd,
-                              uint64_t deadline_ns, bool *readable, struct error *error);
+MUST_CHECK bool speedtest_sessions_await(const struct speedtest_sessions *sessions, int fd,
+                                         uint64_t deadline_ns, bool *readable, struct error *error);
 
 /* Whether any session still awaits an answer. */
 bool speedtest_sessions_busy(const struct speedtest_sessions *sessions);

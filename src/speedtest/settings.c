@@ -152,7 +152,6 @@ static bool set_refserver(void *context, const struct option_row *row, const cha
 static bool set_clean(void *context, const struct option_row *row, const char *value,
                       struct error *error)
 {
-    (void)row;
     static const struct unit units[] = {{"m", 60}, {"h", 3600}, {"d", 86400}};
     struct speedtest_settings *settings = context;
     settings->clean = true;

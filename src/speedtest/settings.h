@@ -71,8 +71,8 @@ struct speedtest_settings {
 extern const struct option_program speedtest_program;
 
 /* Defaults, the command line, and what follows from it: host, user, password. */
-bool speedtest_settings_parse(struct speedtest_settings *settings, int argc, char **argv,
-                              enum options_outcome *outcome, struct error *error);
+MUST_CHECK bool speedtest_settings_parse(struct speedtest_settings *settings, int argc, char **argv,
+                                         enum options_outcome *outcome, struct error *error);
 
 /* How many sizes are tested: 1 without a sweep. */
 size_t speedtest_size_count(const struct speedtest_settings *settings);

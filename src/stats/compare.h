@@ -29,18 +29,18 @@ struct comparison {
 };
 
 /* `before[i]` and `after[i]` are the times of pair i, all above 0. */
-bool compare_paired(const double *before, const double *after, size_t pairs, uint64_t seed,
-                    struct comparison *comparison, struct error *error);
+MUST_CHECK bool compare_paired(const double *before, const double *after, size_t pairs,
+                               uint64_t seed, struct comparison *comparison, struct error *error);
 
-bool compare_unpaired(const double *before, size_t before_count, const double *after,
-                      size_t after_count, uint64_t seed, struct comparison *comparison,
-                      struct error *error);
+MUST_CHECK bool compare_unpaired(const double *before, size_t before_count, const double *after,
+                                 size_t after_count, uint64_t seed, struct comparison *comparison,
+                                 struct error *error);
 
 /* Holm's correction over all cases of an invocation, then the verdicts: a difference needs an
  * adjusted p below COMPARE_LEVEL, an interval that excludes 1, and a ratio beyond `noise_floor`
  * (0.01 is 1 %). */
-bool compare_decide(struct comparison *comparisons, size_t count, double noise_floor,
-                    struct error *error);
+MUST_CHECK bool compare_decide(struct comparison *comparisons, size_t count, double noise_floor,
+                               struct error *error);
 
 /* "faster", "slower", "no difference shown". */
 const char *compare_verdict_text(enum compare_verdict verdict);

@@ -30,8 +30,8 @@ struct stats_summary {
 };
 
 /* `floor` is the resolution of the clock in the values' unit: distances below it mean nothing. */
-bool stats_summarize(const double *values, size_t count, double floor,
-                     struct stats_summary *summary, struct error *error);
+MUST_CHECK bool stats_summarize(const double *values, size_t count, double floor,
+                                struct stats_summary *summary, struct error *error);
 
 /* The value below which `fraction` of the sorted values lie, interpolated linearly between the
  * closest ranks (rank fraction × (n - 1), R's type 7); always inside [first, last]. count above 0.

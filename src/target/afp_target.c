@@ -383,14 +383,12 @@ static void close_files(struct afp_target *afp, struct error *cause)
 {
     uint16_t late;
     if (afp_client_late_fork(afp->client, &late) && usable(afp)) {
-        bool closed = afp_client_close_fork(afp->client, late, cause);
-        (void)closed;
+        best_effort(afp_client_close_fork(afp->client, late, cause));
     }
     for (size_t i = 0; i < FILE_LIMIT && usable(afp); i++) {
         /* A fork that the server lost needs no closing: a failure matters only if it ends the
          * session. */
-        bool closed = !afp->files[i].open || close_file(&afp->target, &afp->files[i], cause);
-        (void)closed;
+        best_effort(!afp->files[i].open || close_file(&afp->target, &afp->files[i], cause));
     }
 }
 
@@ -590,8 +588,7 @@ static void close_target(struct target *target)
         struct workplace *work = &afp->places[i];
         if (work->volume_name != NULL && usable(afp)) {
             struct error ignored; /* logging out closes it as well */
-            bool closed = afp_client_close_volume(afp->client, work->volume, &ignored);
-            (void)closed;
+            best_effort(afp_client_close_volume(afp->client, work->volume, &ignored));
         }
     }
     afp_client_close(afp->client);

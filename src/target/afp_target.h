@@ -11,7 +11,8 @@
 
 /* Opens the volumes; `second_volume` may be NULL, as may the password, which is for both. From then
  * on the client is the target's, which closes it; after a failure it is still the caller's. */
-bool afp_target_open(struct target **target, struct afp_client *client, const char *volume,
-                     const char *second_volume, const char *password, struct error *error);
+MUST_CHECK bool afp_target_open(struct target **target, struct afp_client *client,
+                                const char *volume, const char *second_volume, const char *password,
+                                struct error *error);
 
 #endif

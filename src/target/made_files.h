@@ -19,8 +19,8 @@ struct made_files {
 };
 
 /* Notes a file, once however often it is noted. ERROR_LIMIT when there are too many. */
-bool made_files_note(struct made_files *files, enum target_place place, const char *name,
-                     struct error *error);
+MUST_CHECK bool made_files_note(struct made_files *files, enum target_place place, const char *name,
+                                struct error *error);
 
 /* Fine for a file that was never noted. */
 void made_files_forget(struct made_files *files, enum target_place place, const char *name);

@@ -293,8 +293,7 @@ bool posix_io_settle(struct posix_io *io, uint64_t deadline_ns, struct error *er
         bool found;
         uint32_t tag;
         struct error ignored; /* the operation failed, but it has ended */
-        bool ok = await_whole(io, &tag, &found, &ignored);
-        (void)ok;
+        best_effort(await_whole(io, &tag, &found, &ignored));
         if (clock_now_ns() > deadline_ns) {
             return error_set(error, ERROR_TIMEOUT, 0,
                              "%" PRIu32 " requests to the file system do not end", io->outstanding);

@@ -17,18 +17,21 @@ struct target_file {
 
 struct posix_io;
 
-bool posix_io_open(struct posix_io **io, const struct interrupt *interrupt, struct error *error);
+MUST_CHECK bool posix_io_open(struct posix_io **io, const struct interrupt *interrupt,
+                              struct error *error);
 
 /* Room for `depth` operations, with none outstanding. Above 1 they go through a ring; `refused`
  * becomes true where there is none to be had, and the operations run one after the other. */
-bool posix_io_reserve(struct posix_io *io, uint32_t depth, bool *refused, struct error *error);
+MUST_CHECK bool posix_io_reserve(struct posix_io *io, uint32_t depth, bool *refused,
+                                 struct error *error);
 
-bool posix_io_submit(struct posix_io *io, const struct target_operation *operation,
-                     struct error *error);
-bool posix_io_reap(struct posix_io *io, struct target_completion *completion, struct error *error);
+MUST_CHECK bool posix_io_submit(struct posix_io *io, const struct target_operation *operation,
+                                struct error *error);
+MUST_CHECK bool posix_io_reap(struct posix_io *io, struct target_completion *completion,
+                              struct error *error);
 
 /* Waits until nothing is outstanding, so that buffers may go; false after the deadline. */
-bool posix_io_settle(struct posix_io *io, uint64_t deadline_ns, struct error *error);
+MUST_CHECK bool posix_io_settle(struct posix_io *io, uint64_t deadline_ns, struct error *error);
 
 /* Time spent in system calls that moved data or waited for it. */
 uint64_t posix_io_waited_ns(const struct posix_io *io);

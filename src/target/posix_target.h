@@ -26,7 +26,7 @@ struct posix_options {
     const struct interrupt *interrupt;
 };
 
-bool posix_target_open(struct target **target, const struct posix_options *options,
-                       struct error *error);
+MUST_CHECK bool posix_target_open(struct target **target, const struct posix_options *options,
+                                  struct error *error);
 
 #endif

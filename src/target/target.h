@@ -76,63 +76,68 @@ struct leftover_sweep {
 
 struct target_ops {
     /* Makes room for `depth` outstanding operations. */
-    bool (*reserve)(struct target *target, uint32_t depth, struct error *error);
+    MUST_CHECK bool (*reserve)(struct target *target, uint32_t depth, struct error *error);
 
-    bool (*submit)(struct target *target, const struct target_operation *operation,
-                   struct error *error);
+    MUST_CHECK bool (*submit)(struct target *target, const struct target_operation *operation,
+                              struct error *error);
     /* Waits for the next completion, in any order. A short or refused operation is an error that
      * names the operation and its offset. */
-    bool (*reap)(struct target *target, struct target_completion *completion, struct error *error);
+    MUST_CHECK bool (*reap)(struct target *target, struct target_completion *completion,
+                            struct error *error);
 
     /* What is known of the work so far; taken before and after a timed section. */
-    bool (*account)(struct target *target, struct target_account *account, struct error *error);
+    MUST_CHECK bool (*account)(struct target *target, struct target_account *account,
+                               struct error *error);
 
     /* Waits until `deadline_ns` of the monotonic clock, or until `fd` (-1: none) can be read. */
-    bool (*idle)(struct target *target, uint64_t deadline_ns, int fd, bool *readable,
-                 struct error *error);
+    MUST_CHECK bool (*idle)(struct target *target, uint64_t deadline_ns, int fd, bool *readable,
+                            struct error *error);
 
     /* Files in the working directory of a place, which is made when first needed. */
-    bool (*create_file)(struct target *target, enum target_place place, const char *name,
-                        struct error *error);
-    bool (*open_file)(struct target *target, enum target_place place, const char *name,
-                      struct target_file **file, struct error *error);
-    bool (*remove_file)(struct target *target, enum target_place place, const char *name,
-                        struct error *error);
+    MUST_CHECK bool (*create_file)(struct target *target, enum target_place place, const char *name,
+                                   struct error *error);
+    MUST_CHECK bool (*open_file)(struct target *target, enum target_place place, const char *name,
+                                 struct target_file **file, struct error *error);
+    MUST_CHECK bool (*remove_file)(struct target *target, enum target_place place, const char *name,
+                                   struct error *error);
     /* A file that was there before, at the root of the first place: opened for reading only. */
-    bool (*open_existing)(struct target *target, const char *name, struct target_file **file,
-                          uint64_t *size_bytes, struct error *error);
-    bool (*close_file)(struct target *target, struct target_file *file, struct error *error);
+    MUST_CHECK bool (*open_existing)(struct target *target, const char *name,
+                                     struct target_file **file, uint64_t *size_bytes,
+                                     struct error *error);
+    MUST_CHECK bool (*close_file)(struct target *target, struct target_file *file,
+                                  struct error *error);
 
-    bool (*set_length)(struct target *target, struct target_file *file, uint64_t size_bytes,
-                       struct error *error);
-    bool (*flush)(struct target *target, struct target_file *file, struct error *error);
+    MUST_CHECK bool (*set_length)(struct target *target, struct target_file *file,
+                                  uint64_t size_bytes, struct error *error);
+    MUST_CHECK bool (*flush)(struct target *target, struct target_file *file, struct error *error);
     /* Before a read that is to be timed: takes the file out of the client's own cache, if there is
      * one, and says what came of it. */
-    bool (*cool)(struct target *target, struct target_file *file, enum cache_state *state,
-                 struct error *error);
+    MUST_CHECK bool (*cool)(struct target *target, struct target_file *file,
+                            enum cache_state *state, struct error *error);
     /* Before every server_copy(): does what is not to be timed; NULL: there is nothing to do. */
-    bool (*prepare_copy)(struct target *target, const char *name, enum target_place place,
-                         const char *new_name, struct error *error);
+    MUST_CHECK bool (*prepare_copy)(struct target *target, const char *name,
+                                    enum target_place place, const char *new_name,
+                                    struct error *error);
     /* Copies a file of the first place to `new_name` in `place`, on the server's side. */
-    bool (*server_copy)(struct target *target, const char *name, enum target_place place,
-                        const char *new_name, struct error *error);
+    MUST_CHECK bool (*server_copy)(struct target *target, const char *name, enum target_place place,
+                                   const char *new_name, struct error *error);
 
     /* Free bytes of a place; `exact` is false if it has at least that. */
-    bool (*free_space)(struct target *target, enum target_place place, uint64_t *free_bytes,
-                       bool *exact, struct error *error);
+    MUST_CHECK bool (*free_space)(struct target *target, enum target_place place,
+                                  uint64_t *free_bytes, bool *exact, struct error *error);
 
     /* Lets outstanding operations end, then closes and removes everything that the target made.
      * After a failure it waits for answers until `deadline_ns`, which several targets may share
      * (and a little for each when that has passed); TARGET_PATIENT: as long as ever. False names
      * what stays. */
-    bool (*clean_up)(struct target *target, uint64_t deadline_ns, struct error *error);
+    MUST_CHECK bool (*clean_up)(struct target *target, uint64_t deadline_ns, struct error *error);
     /* Whether clean_up() will have to wait for an answer; NULL: never. */
     bool (*busy)(const struct target *target);
     /* Removes the working directories that killed runs left in the target's places, and only those:
      * names of our form (workname.h) whose run's end is proven, or which are old enough. What
      * cannot be removed is reported and left. */
-    bool (*remove_leftovers)(struct target *target, const struct leftover_sweep *sweep,
-                             struct error *error);
+    MUST_CHECK bool (*remove_leftovers)(struct target *target, const struct leftover_sweep *sweep,
+                                        struct error *error);
 
     /* Fills what the record says of the server, or of the file system. */
     void (*describe)(const struct target *target, struct conditions *conditions);

@@ -24,7 +24,7 @@ uam_client_step steps_say_nothing;
 bool steps_broken(struct error *error);
 
 /* The password with zeros after it; ERROR_LIMIT if it is longer than `size`. */
-bool steps_pad(const char *password, uint8_t *padded, size_t size, struct error *error);
+MUST_CHECK bool steps_pad(const char *password, uint8_t *padded, size_t size, struct error *error);
 
 /* The server's copy of the user's password, padded the same way; false for no such user, or where
  * it is longer than `size`: then the user cannot log in with this method. */
@@ -53,8 +53,9 @@ bool steps_public_value_fits(struct span value, struct span prime);
 void steps_increment(const uint8_t nonce[STEPS_NONCE_SIZE], uint8_t result[STEPS_NONCE_SIZE]);
 
 /* The client's last message: the server's nonce + 1 and the password in `room` bytes, encrypted. */
-bool steps_seal_password(const uint8_t key[CAST5_KEY_SIZE], const uint8_t nonce[STEPS_NONCE_SIZE],
-                         const char *password, size_t room, struct wire *out, struct error *error);
+MUST_CHECK bool steps_seal_password(const uint8_t key[CAST5_KEY_SIZE],
+                                    const uint8_t nonce[STEPS_NONCE_SIZE], const char *password,
+                                    size_t room, struct wire *out, struct error *error);
 
 /* What the server makes of it. */
 enum uam_verdict steps_open_password(const uint8_t key[CAST5_KEY_SIZE],

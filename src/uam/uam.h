@@ -82,13 +82,13 @@ struct uam {
 /* ---- A conversation ---- */
 
 /* The client's next message. An error where the server asks for more messages than there are. */
-bool uam_client_turn(const struct uam *uam, struct uam_state *state,
-                     const struct uam_credentials *credentials, struct span challenge,
-                     struct wire *out, struct error *error);
+MUST_CHECK bool uam_client_turn(const struct uam *uam, struct uam_state *state,
+                                const struct uam_credentials *credentials, struct span challenge,
+                                struct wire *out, struct error *error);
 
 /* The server accepted: an error where it did so before the last message, or without its proof. */
-bool uam_client_end(const struct uam *uam, struct uam_state *state, struct span reply,
-                    struct error *error);
+MUST_CHECK bool uam_client_end(const struct uam *uam, struct uam_state *state, struct span reply,
+                               struct error *error);
 
 /* The server's next verdict; UAM_MALFORMED for a message too many. */
 enum uam_verdict uam_server_turn(const struct uam *uam, struct uam_state *state,
@@ -96,8 +96,8 @@ enum uam_verdict uam_server_turn(const struct uam *uam, struct uam_state *state,
                                  struct span in, struct wire *out);
 
 /* ERROR_LIMIT, with both lengths, for a password that the method does not carry. */
-bool uam_password_fits(const struct uam *uam, const struct uam_credentials *credentials,
-                       struct error *error);
+MUST_CHECK bool uam_password_fits(const struct uam *uam, const struct uam_credentials *credentials,
+                                  struct error *error);
 
 /* ---- The methods ---- */
 

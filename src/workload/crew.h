@@ -28,11 +28,11 @@ struct crew_care {
 
 /* `workers` is an array of `count` items of `size` bytes that the functions get a pointer into; it
  * stays the caller's. */
-bool crew_start(struct crew **crew, void *workers, size_t count, size_t size,
-                const struct crew_care *care, struct error *error);
+MUST_CHECK bool crew_start(struct crew **crew, void *workers, size_t count, size_t size,
+                           const struct crew_care *care, struct error *error);
 
 /* False with the first worker's error if any failed; all have finished in any case. */
-bool crew_step(struct crew *crew, crew_function *function, struct error *error);
+MUST_CHECK bool crew_step(struct crew *crew, crew_function *function, struct error *error);
 
 /* Ends the threads. NULL is fine. */
 void crew_end(struct crew *crew);

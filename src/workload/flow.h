@@ -59,11 +59,12 @@ struct flow {
 
 /* Allocates and touches what the plan needs and reserves the target's depth. ERROR_LIMIT names the
  * memory limit. The plan is copied. flow_release() is due in any case. */
-bool flow_prepare(struct flow *flow, const struct flow_plan *plan, struct error *error);
+MUST_CHECK bool flow_prepare(struct flow *flow, const struct flow_plan *plan, struct error *error);
 void flow_release(struct flow *flow);
 
 /* Moves the file from end to end. FLOW_READ has no destination, FLOW_WRITE no source. */
-bool flow_run(struct flow *flow, struct target_file *source, struct target_file *destination,
-              struct sample_counts *counts, struct error *error);
+MUST_CHECK bool flow_run(struct flow *flow, struct target_file *source,
+                         struct target_file *destination, struct sample_counts *counts,
+                         struct error *error);
 
 #endif

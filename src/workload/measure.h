@@ -17,10 +17,10 @@
 
 struct workload {
     /* Brings everything to where the clock may start; `fresh`: with new files. */
-    bool (*prepare)(void *context, bool fresh, struct error *error);
-    bool (*timed)(void *context, struct sample_counts *counts, struct error *error);
+    MUST_CHECK bool (*prepare)(void *context, bool fresh, struct error *error);
+    MUST_CHECK bool (*timed)(void *context, struct sample_counts *counts, struct error *error);
     /* Undoes what the next run must not find. */
-    bool (*restore)(void *context, struct error *error);
+    MUST_CHECK bool (*restore)(void *context, struct error *error);
 };
 
 /* One session: its target and the context of its workload. Used by one thread at a time. */
@@ -38,9 +38,9 @@ struct measure_plan {
 
 /* Runs the warm-ups and the iterations of one case; samples go into it and to the observers as they
  * come. Stops at the first failure: samples until then stay valid, the broken run has none. */
-bool measure_run(const struct measure_plan *plan, const struct workload *workload,
-                 const struct measure_session *sessions, size_t session_count,
-                 struct result_case *result_case, const struct observers *observers,
-                 struct error *error);
+MUST_CHECK bool measure_run(const struct measure_plan *plan, const struct workload *workload,
+                            const struct measure_session *sessions, size_t session_count,
+                            struct result_case *result_case, const struct observers *observers,
+                            struct error *error);
 
 #endif

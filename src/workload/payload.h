@@ -26,8 +26,8 @@ struct payload {
 
 /* For files that are moved in chunks of either size; chunk_limit is the larger one. Whatever lies
  * at a multiple of `alignment` (1, or what O_DIRECT wants) in a file lies at one in memory. */
-bool payload_make(struct payload *payload, size_t alignment, size_t chunk, size_t other_chunk,
-                  struct error *error);
+MUST_CHECK bool payload_make(struct payload *payload, size_t alignment, size_t chunk,
+                             size_t other_chunk, struct error *error);
 
 void payload_release(struct payload *payload);
 
@@ -36,7 +36,7 @@ const void *payload_at(const struct payload *payload, uint64_t offset);
 
 /* Compares `size` bytes read at `offset` with what was written; ERROR_CONTENT names the offset of
  * the first byte that differs. `zeros`: the file was made sparse. */
-bool payload_verify(const struct payload *payload, bool zeros, const void *bytes, uint64_t offset,
-                    size_t size, struct error *error);
+MUST_CHECK bool payload_verify(const struct payload *payload, bool zeros, const void *bytes,
+                               uint64_t offset, size_t size, struct error *error);
 
 #endif

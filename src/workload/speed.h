@@ -51,9 +51,9 @@ struct speed_test {
     bool has_source;         /* reads a file that must be filled first */
     bool has_destination;    /* writes a file */
     /* As in struct workload; the context is the struct speed_run. */
-    bool (*prepare)(void *run, bool fresh, struct error *error);
-    bool (*timed)(void *run, struct sample_counts *counts, struct error *error);
-    bool (*restore)(void *run, struct error *error);
+    MUST_CHECK bool (*prepare)(void *run, bool fresh, struct error *error);
+    MUST_CHECK bool (*timed)(void *run, struct sample_counts *counts, struct error *error);
+    MUST_CHECK bool (*restore)(void *run, struct error *error);
 };
 
 /* In the order of known_tests[], as many. */
@@ -65,18 +65,18 @@ const struct speed_test *speed_test_by_name(const char *name, size_t length);
 
 /* Whether the options fit the target: ERROR_LIMIT for a chunk above the target's limit or a size
  * that its calls do not reach. Nothing is created. */
-bool speed_options_check(const struct speed_options *options, const struct target *target,
-                         struct error *error);
+MUST_CHECK bool speed_options_check(const struct speed_options *options,
+                                    const struct target *target, struct error *error);
 
 /* Checks free space, then runs one test with one session for each target: `runs` is an array of as
  * many as there are targets, provided by the caller. The case is added to `result` and told to the
  * observers; a failure is noted in it. A test that the server cannot run is skipped, with a note.
  * The caller cleans the targets up afterwards, whatever the outcome, and then calls
  * speed_run_release() on each run. */
-bool speed_test_run(struct speed_run *runs, const struct speed_test *test,
-                    const struct speed_options *options, struct target *const *targets,
-                    size_t target_count, struct result *result, const struct observers *observers,
-                    struct error *error);
+MUST_CHECK bool speed_test_run(struct speed_run *runs, const struct speed_test *test,
+                               const struct speed_options *options, struct target *const *targets,
+                               size_t target_count, struct result *result,
+                               const struct observers *observers, struct error *error);
 
 /* Releases the buffers; only when the target has no operation outstanding. */
 void speed_run_release(struct speed_run *run);
@@ -87,12 +87,12 @@ void speed_run_release(struct speed_run *run);
 #define SPEED_DESTINATION "Destination"
 
 /* Brings the test's files into being, open and filled; with `fresh` anew. */
-bool speed_make_files(void *run, bool fresh, struct error *error);
+MUST_CHECK bool speed_make_files(void *run, bool fresh, struct error *error);
 
 /* Closes a file and forgets it; fine if it is not open. */
-bool speed_close(struct speed_run *run, struct target_file **file, struct error *error);
+MUST_CHECK bool speed_close(struct speed_run *run, struct target_file **file, struct error *error);
 
 /* A restore step with nothing to restore. */
-bool speed_nothing(void *run, struct error *error);
+MUST_CHECK bool speed_nothing(void *run, struct error *error);
 
 #endif

@@ -94,7 +94,7 @@ static void submit_and_reap(struct dsi_session *session, size_t count)
     }
     fuzz_require_error(ok, &error);
     if (dsi_alive(session)) {
-        (void)dsi_settle(session, UINT64_MAX, &error);
+        best_effort(dsi_settle(session, UINT64_MAX, &error));
     }
     for (size_t i = 0; i < REQUESTS; i++) {
         free(replies[i]);

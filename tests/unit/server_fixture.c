@@ -169,7 +169,7 @@ void peer_send(struct peer *peer, uint8_t command, uint32_t write_offset, const 
     struct iovec pieces[2] = {{bytes, sizeof bytes}, {(void *)payload, size}};
     struct error ignored; /* a server that closed is seen when receiving */
     dsi_header_encode(bytes, &header);
-    (void)stream_send_all(peer->socket, pieces, 2, false, &ignored);
+    best_effort(stream_send_all(peer->socket, pieces, 2, false, &ignored));
 }
 
 bool peer_receive(struct peer *peer)

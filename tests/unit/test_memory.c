@@ -35,8 +35,8 @@ static bool run_once(const struct speed_test *test, uint32_t read_chunk, size_t 
     result_release(&result);
     for (size_t i = 0; i < sessions; i++) {
         struct error ignored;
-        targets[i]->ops->clean_up(targets[i],
-                                  ok ? TARGET_PATIENT : clock_now_ns() + TARGET_HURRY_NS, &ignored);
+        best_effort(targets[i]->ops->clean_up(
+            targets[i], ok ? TARGET_PATIENT : clock_now_ns() + TARGET_HURRY_NS, &ignored));
         speed_run_release(&runs[i]);
         fake_target_free((struct fake_target *)targets[i]);
     }

@@ -112,7 +112,7 @@ static bool bench_run(struct bench *bench, const char *name)
 static void bench_close(struct bench *bench)
 {
     struct error error;
-    bench->fake->target.ops->clean_up(&bench->fake->target, TARGET_PATIENT, &error);
+    best_effort(bench->fake->target.ops->clean_up(&bench->fake->target, TARGET_PATIENT, &error));
     speed_run_release(&bench->run);
     result_release(&bench->result);
     fake_target_free(bench->fake);
@@ -639,7 +639,7 @@ static void crowd_close(struct crowd *crowd)
 {
     for (size_t i = 0; i < SESSIONS; i++) {
         struct error error;
-        crowd->targets[i]->ops->clean_up(crowd->targets[i], TARGET_PATIENT, &error);
+        best_effort(crowd->targets[i]->ops->clean_up(crowd->targets[i], TARGET_PATIENT, &error));
         speed_run_release(&crowd->runs[i]);
         fake_target_free(crowd->fakes[i]);
     }
