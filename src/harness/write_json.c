@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "harness/figures.h"
+#include "report/fields.h"
 #include "report/json_build.h"
 #include "version.h"
 
@@ -11,226 +12,231 @@ static const char *const way_keys[LINK_WAYS] = {
     [LINK_TO_SERVER] = "to_server", [LINK_TO_CLIENT] = "to_client"};
 static const char *const side_keys[LAB_SIDES] = {[LAB_CLIENT] = "client", [LAB_SERVER] = "server"};
 
-static json_t *count_or_null(uint64_t value)
-{
-    return value > 0 ? json_count(value) : json_null();
-}
-
 /* ---- What crossed ---- */
 
-static json_t *sizes_json(struct json_builder *builder, const struct packet_counts *counts)
+static json_t *sizes_json(struct json_builder *builder, const void *member, const void *whole)
 {
+    const uint64_t *sizes = member;
     json_t *array = json_array();
     for (size_t i = 0; i < PACKET_SIZE_STEPS; i++) {
-        if (counts->sizes[i] > 0) {
+        if (sizes[i] > 0) {
             json_t *step = json_object();
             json_set(builder, step, "up_to_bytes", json_count((i + 1) * PACKET_SIZE_STEP));
-            json_set(builder, step, "packets", json_count(counts->sizes[i]));
+            json_set(builder, step, "packets", json_count(sizes[i]));
             json_append(builder, array, step);
         }
     }
     return array;
 }
 
-static json_t *kinds_json(struct json_builder *builder, const struct packet_counts *counts)
+static bool has_kinds(const void *counts)
 {
-    if (!harness_kinds_known(counts)) {
-        return json_null();
-    }
-    json_t *object = json_object();
-    for (size_t kind = 0; kind < PACKET_KINDS; kind++) {
-        json_set(builder, object, packet_kind_names[kind], json_count(counts->kinds[kind]));
-    }
-    return object;
+    return harness_kinds_known(counts);
 }
+
+static const struct field crossed_rows[] = {
+    {FIELD("packets", struct packet_counts, packets)},
+    {FIELD("bytes", struct packet_counts, bytes)},
+    {FIELD("payload_bytes", struct packet_counts, payload_bytes)},
+};
+static const struct fields crossed_fields = FIELDS(crossed_rows);
+
+static const struct field distribution_rows[] = {
+    {FIELD("kinds", struct packet_counts, kinds), .names = packet_kind_names, .present = has_kinds},
+    {FIELD("sizes", struct packet_counts, sizes), .make = sizes_json},
+};
+static const struct fields distribution_fields = FIELDS(distribution_rows);
 
 static json_t *way_json(struct json_builder *builder, const struct harness_traffic *traffic,
-                        enum link_way way)
+                        size_t way)
 {
     const struct packet_counts *counts = &traffic->ways[way];
-    json_t *object = json_object();
-    json_set(builder, object, "packets", json_count(counts->packets));
-    json_set(builder, object, "bytes", json_count(counts->bytes));
-    json_set(builder, object, "payload_bytes", json_count(counts->payload_bytes));
+    json_t *object = fields_json(builder, &crossed_fields, counts, NULL);
     json_set(builder, object, "lost", json_count(traffic->lost[way]));
     json_set(builder, object, "dropped", json_count(traffic->dropped[way]));
-    json_set(builder, object, "kinds", kinds_json(builder, counts));
-    json_set(builder, object, "sizes", sizes_json(builder, counts));
+    fields_set(builder, object, &distribution_fields, counts, NULL);
     return object;
 }
 
-static json_t *end_json(struct json_builder *builder, const struct harness_traffic *traffic,
-                        enum lab_side side)
+static const struct field end_rows[] = {
+    {FIELD("connections", struct harness_end, connections)},
+    {FIELD("bytes_sent", struct harness_end, bytes_sent)},
+    {FIELD("segments_out", struct harness_end, segments_out)},
+    {FIELD("data_segments_out", struct harness_end, data_segments_out)},
+    {FIELD("retransmits", struct harness_end, retransmits)},
+    {FIELD("busy_us", struct harness_end, busy_us)},
+    {FIELD("receive_window_us", struct harness_end, receive_window_us)},
+    {FIELD("send_buffer_us", struct harness_end, send_buffer_us)},
+    {FIELD("segment_bytes", struct harness_end, segment_bytes), .rule = FIELD_POSITIVE},
+    {FIELD("tcp", struct harness_end, tcp)},
+};
+static const struct fields end_fields = FIELDS(end_rows);
+
+static json_t *traffic_json(struct json_builder *builder, const void *member, const void *whole)
 {
-    const struct harness_end *end = &traffic->ends[side];
-    const struct {
-        const char *key;
-        uint64_t value;
-    } rows[] = {
-        {"namespace_segments_out", traffic->segments_out[side]},
-        {"connections", end->connections},
-        {"bytes_sent", end->bytes_sent},
-        {"segments_out", end->segments_out},
-        {"data_segments_out", end->data_segments_out},
-        {"retransmits", end->retransmits},
-        {"busy_us", end->busy_us},
-        {"receive_window_us", end->receive_window_us},
-        {"send_buffer_us", end->send_buffer_us},
-    };
+    const struct harness_traffic *traffic = member;
     json_t *object = json_object();
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        json_set(builder, object, rows[i].key, json_count(rows[i].value));
+    for (size_t way = 0; way < LINK_WAYS; way++) {
+        json_set(builder, object, way_keys[way], way_json(builder, traffic, way));
     }
-    json_set(builder, object, "segment_bytes", count_or_null(end->segment_bytes));
-    json_set(builder, object, "tcp", json_tcp_snapshot(builder, &end->tcp));
+    for (size_t side = 0; side < LAB_SIDES; side++) {
+        json_t *end = json_object();
+        json_set(builder, end, "namespace_segments_out", json_count(traffic->segments_out[side]));
+        fields_set(builder, end, &end_fields, &traffic->ends[side], NULL);
+        json_set(builder, object, side_keys[side], end);
+    }
     return object;
 }
 
-static json_t *traffic_json(struct json_builder *builder, const struct harness_traffic *traffic)
+static json_t *bound_json(struct json_builder *builder, const void *run, const void *whole)
 {
-    json_t *object = json_object();
-    for (unsigned way = 0; way < LINK_WAYS; way++) {
-        json_set(builder, object, way_keys[way], way_json(builder, traffic, (enum link_way)way));
-    }
-    for (unsigned side = 0; side < LAB_SIDES; side++) {
-        json_set(builder, object, side_keys[side], end_json(builder, traffic, (enum lab_side)side));
-    }
-    return object;
+    return json_count(harness_bound_ns(run, &((const struct harness_result *)whole)->link));
 }
 
 /* Small: the rest is in the sample of the same number. */
-static json_t *run_json(struct json_builder *builder, const struct harness_result *result,
-                        const struct harness_run *run)
-{
-    json_t *object = json_object();
-    json_set(builder, object, "number", json_count(run->number));
-    json_set(builder, object, "warmup", json_boolean(run->warmup));
-    json_set(builder, object, "duration_ns", json_count(run->duration_ns));
-    json_set(builder, object, "bound_ns", json_count(harness_bound_ns(run, &result->link)));
-    for (size_t way = 0; way < LINK_WAYS; way++) {
-        const struct packet_counts *counts = &run->traffic.ways[way];
-        json_t *crossed = json_object();
-        json_set(builder, crossed, "packets", json_count(counts->packets));
-        json_set(builder, crossed, "bytes", json_count(counts->bytes));
-        json_set(builder, crossed, "payload_bytes", json_count(counts->payload_bytes));
-        json_set(builder, object, way_keys[way], crossed);
-    }
-    return object;
-}
+static const struct field run_rows[] = {
+    {FIELD("number", struct harness_run, number)},
+    {FIELD("warmup", struct harness_run, warmup)},
+    {FIELD("duration_ns", struct harness_run, duration_ns)},
+    {"bound_ns", .make = bound_json},
+    {FIELD("to_server", struct harness_run, traffic.ways[LINK_TO_SERVER]),
+     .table = &crossed_fields},
+    {FIELD("to_client", struct harness_run, traffic.ways[LINK_TO_CLIENT]),
+     .table = &crossed_fields},
+};
+static const struct fields run_fields = FIELDS(run_rows);
 
-static json_t *case_json(struct json_builder *builder, const struct harness_result *result,
-                         const struct harness_case *harness_case)
+static json_t *runs_json(struct json_builder *builder, const void *member, const void *whole)
 {
-    const struct harness_figures *figures = &harness_case->figures;
-    json_t *runs = json_array();
+    const struct harness_case *harness_case = member;
+    json_t *array = json_array();
     for (size_t i = 0; i < harness_case->count; i++) {
-        json_append(builder, runs, run_json(builder, result, &harness_case->runs[i]));
+        json_append(builder, array,
+                    fields_json(builder, &run_fields, &harness_case->runs[i], whole));
     }
-    json_t *object = json_object();
-    json_set(builder, object, "test", json_text(harness_case->test));
-    json_set(builder, object, "requests", json_count(figures->all_requests));
-    json_set(builder, object, "runt_requests", json_count(figures->runts));
-    json_set(builder, object, "goodput_bits_per_s", json_real_or_null(figures->goodput));
-    json_set(builder, object, "link_share",
-             figures->share >= 0 ? json_real_or_null(figures->share) : json_null());
-    json_set(builder, object, "traffic", traffic_json(builder, &figures->traffic));
-    json_set(builder, object, "runs", runs);
-    return object;
+    return array;
 }
 
-static json_t *size_json(struct json_builder *builder, const struct harness_result *result,
-                         const struct harness_size *size)
+static const struct field case_rows[] = {
+    {FIELD("test", struct harness_case, test)},
+    {FIELD("requests", struct harness_case, figures.all_requests)},
+    {FIELD("runt_requests", struct harness_case, figures.runts)},
+    {FIELD("goodput_bits_per_s", struct harness_case, figures.goodput)},
+    {FIELD("link_share", struct harness_case, figures.share), .rule = FIELD_NOT_NEGATIVE},
+    {FIELD("traffic", struct harness_case, figures.traffic), .make = traffic_json},
+    {"runs", .make = runs_json},
+};
+static const struct fields case_fields = FIELDS(case_rows);
+
+static json_t *cases_json(struct json_builder *builder, const void *member, const void *whole)
 {
-    json_t *cases = json_array();
+    const struct harness_size *size = member;
+    json_t *array = json_array();
     for (size_t i = 0; i < size->case_count; i++) {
-        json_append(builder, cases, case_json(builder, result, &size->cases[i]));
+        json_append(builder, array, fields_json(builder, &case_fields, &size->cases[i], whole));
     }
-    json_t *object = json_object();
-    json_set(builder, object, "size_bytes", json_count(size->size_bytes));
-    json_set(builder, object, "complete", json_boolean(size->complete));
-    json_set(builder, object, "traffic", traffic_json(builder, &size->whole));
-    json_set(builder, object, "cases", cases);
-    return object;
+    return array;
 }
+
+static const struct field size_rows[] = {
+    {FIELD("size_bytes", struct harness_size, size_bytes)},
+    {FIELD("complete", struct harness_size, complete)},
+    {FIELD("traffic", struct harness_size, whole), .make = traffic_json},
+    {"cases", .make = cases_json},
+};
+static const struct fields size_fields = FIELDS(size_rows);
 
 /* ---- The link ---- */
 
-static json_t *asked_json(struct json_builder *builder, const struct harness_result *result)
+static const struct field shape_rows[] = {
+    {FIELD("rate", struct harness_result, rate)},
+    {FIELD("rate_bits_per_s", struct harness_result, link.shapes[LINK_TO_SERVER].rate_bits_per_s),
+     .rule = FIELD_POSITIVE},
+    {FIELD("delay", struct harness_result, delay)},
+    {FIELD("delay_ns", struct harness_result, link.shapes[LINK_TO_SERVER].delay_ns)},
+    {FIELD("jitter_ns", struct harness_result, link.shapes[LINK_TO_SERVER].jitter_ns)},
+    {FIELD("loss_ppm", struct harness_result, link.shapes[LINK_TO_SERVER].loss_ppm)},
+    {FIELD("queue_bytes", struct harness_result, link.shapes[LINK_TO_SERVER].queue_bytes),
+     .rule = FIELD_POSITIVE},
+    {FIELD("mtu", struct harness_result, link.mtu)},
+    {FIELD("quantum_bytes", struct harness_result, quantum_asked_bytes), .rule = FIELD_POSITIVE},
+    {FIELD("read_ahead", struct harness_result, read_ahead_asked), .rule = FIELD_POSITIVE},
+    {FIELD("congestion_control", struct harness_result, congestion_control)},
+};
+static const struct fields shape_fields = FIELDS(shape_rows);
+
+static const struct field calibration_rows[] = {
+    {FIELD("verdict", struct harness_result, verdict), .names = harness_verdict_names},
+    {FIELD("rtt_median_ns", struct harness_result, calibration.rtt_ns)},
+    {FIELD("rtt_minimum_ns", struct harness_result, calibration.rtt_minimum_ns)},
+    {FIELD("rtt_p99_ns", struct harness_result, calibration.rtt_p99_ns)},
+    {FIELD("goodput_to_server_bits_per_s", struct harness_result,
+           calibration.goodput_bits_per_s[LINK_TO_SERVER])},
+    {FIELD("goodput_to_client_bits_per_s", struct harness_result,
+           calibration.goodput_bits_per_s[LINK_TO_CLIENT])},
+    {FIELD("segment_bytes", struct harness_result, calibration.segment_bytes)},
+    {FIELD("dropped", struct harness_result, calibration.dropped)},
+};
+static const struct fields calibration_fields = FIELDS(calibration_rows);
+
+static bool is_calibrated(const void *result)
 {
-    const struct link_shape *shape = &result->link.shapes[LINK_TO_SERVER];
-    json_t *object = json_object();
-    json_set(builder, object, "rate", json_text(result->rate));
-    json_set(builder, object, "rate_bits_per_s", count_or_null(shape->rate_bits_per_s));
-    json_set(builder, object, "delay", json_text(result->delay));
-    json_set(builder, object, "delay_ns", json_count(shape->delay_ns));
-    json_set(builder, object, "jitter_ns", json_count(shape->jitter_ns));
-    json_set(builder, object, "loss_ppm", json_count(shape->loss_ppm));
-    json_set(builder, object, "queue_bytes", count_or_null(shape->queue_bytes));
-    json_set(builder, object, "mtu", json_count(result->link.mtu));
-    json_set(builder, object, "quantum_bytes", count_or_null(result->quantum_asked_bytes));
-    json_set(builder, object, "read_ahead", count_or_null(result->read_ahead_asked));
-    json_set(builder, object, "congestion_control", json_text(result->congestion_control));
-    return object;
+    return ((const struct harness_result *)result)->calibrated;
 }
 
-static json_t *calibration_json(struct json_builder *builder, const struct harness_result *result)
+static const struct field lateness_rows[] = {
+    {FIELD("median_ns", struct harness_result, lateness_median_ns)},
+    {FIELD("p99_ns", struct harness_result, lateness_p99_ns)},
+    {FIELD("maximum_ns", struct harness_result, lateness_maximum_ns)},
+};
+const struct fields harness_lateness_fields = FIELDS(lateness_rows);
+
+static bool has_lateness(const void *result)
 {
-    const struct calibration *measured = &result->calibration;
-    if (!result->calibrated) {
-        return json_null();
-    }
-    json_t *object = json_object();
-    json_set(builder, object, "verdict", json_text(harness_verdict_names[result->verdict]));
-    json_set(builder, object, "rtt_median_ns", json_count(measured->rtt_ns));
-    json_set(builder, object, "rtt_minimum_ns", json_count(measured->rtt_minimum_ns));
-    json_set(builder, object, "rtt_p99_ns", json_count(measured->rtt_p99_ns));
-    json_set(builder, object, "goodput_to_server_bits_per_s",
-             json_real_or_null(measured->goodput_bits_per_s[LINK_TO_SERVER]));
-    json_set(builder, object, "goodput_to_client_bits_per_s",
-             json_real_or_null(measured->goodput_bits_per_s[LINK_TO_CLIENT]));
-    json_set(builder, object, "segment_bytes", json_count(measured->segment_bytes));
-    json_set(builder, object, "dropped", json_count(measured->dropped));
-    return object;
+    return ((const struct harness_result *)result)->has_lateness;
 }
 
-static json_t *lateness_json(struct json_builder *builder, const struct harness_result *result)
-{
-    if (!result->has_lateness) {
-        return json_null();
-    }
-    json_t *object = json_object();
-    json_set(builder, object, "median_ns", json_count(result->lateness_median_ns));
-    json_set(builder, object, "p99_ns", json_count(result->lateness_p99_ns));
-    json_set(builder, object, "maximum_ns", json_count(result->lateness_maximum_ns));
-    return object;
-}
+static const struct field settings_rows[] = {
+    {FIELD("receive_window_bytes", struct lab_settings, receive_window_bytes)},
+    {FIELD("send_window_bytes", struct lab_settings, send_window_bytes)},
+    {FIELD("metrics_saved", struct lab_settings, metrics_saved)},
+    {FIELD("slow_start_after_idle", struct lab_settings, slow_start_after_idle)},
+    {FIELD("offloads", struct lab_settings, offloads)},
+};
+const struct fields harness_settings_fields = FIELDS(settings_rows);
 
-static json_t *settings_json(struct json_builder *builder, const struct lab_settings *settings)
+static json_t *settings_json(struct json_builder *builder, const void *member, const void *whole)
 {
+    const struct lab_settings *settings = member;
     json_t *object = json_object();
     json_set(builder, object, "mtu", json_count(settings->mtu));
     json_set(builder, object, "congestion_control", json_text(settings->congestion_control));
-    json_set(builder, object, "receive_window_bytes", json_count(settings->receive_window_bytes));
-    json_set(builder, object, "send_window_bytes", json_count(settings->send_window_bytes));
-    json_set(builder, object, "metrics_saved", json_boolean(settings->metrics_saved));
-    json_set(builder, object, "slow_start_after_idle",
-             json_boolean(settings->slow_start_after_idle));
-    json_set(builder, object, "offloads", json_text(settings->offloads));
+    fields_set(builder, object, &harness_settings_fields, settings, whole);
     return object;
 }
 
-static json_t *server_json(struct json_builder *builder, const struct harness_result *result)
+static const struct field server_rows[] = {
+    {FIELD("kind", struct harness_result, server)},
+    {FIELD("chosen", struct harness_result, server_chosen)},
+    {FIELD("how", struct harness_result, server_how)},
+    {FIELD("version", struct harness_result, server_version)},
+};
+static const struct fields server_fields = FIELDS(server_rows);
+
+static json_t *label_json(struct json_builder *builder, const void *result, const void *whole)
 {
-    json_t *object = json_object();
-    json_set(builder, object, "kind", json_text(result->server));
-    json_set(builder, object, "chosen", json_boolean(result->server_chosen));
-    json_set(builder, object, "how", json_text(result->server_how));
-    json_set(builder, object, "version", json_text(result->server_version));
-    return object;
+    char label[HARNESS_LABEL_LENGTH];
+    return json_text(harness_rate_label(result, label));
 }
 
-static json_t *faults_json(struct json_builder *builder, const struct harness_result *result)
+static json_t *valid_json(struct json_builder *builder, const void *fault_count, const void *whole)
 {
+    return json_boolean(*(const size_t *)fault_count == 0);
+}
+
+static json_t *faults_json(struct json_builder *builder, const void *member, const void *whole)
+{
+    const struct harness_result *result = member;
     json_t *array = json_array();
     for (size_t i = 0; i < result->fault_count && i < HARNESS_FAULT_LIMIT; i++) {
         json_append(builder, array, json_text(result->faults[i]));
@@ -238,34 +244,36 @@ static json_t *faults_json(struct json_builder *builder, const struct harness_re
     return array;
 }
 
-static json_t *link_json(struct json_builder *builder, const struct harness_result *result)
+static json_t *all_sizes_json(struct json_builder *builder, const void *member, const void *whole)
 {
-    char label[HARNESS_LABEL_LENGTH];
-    json_t *sizes = json_array();
+    const struct harness_result *result = member;
+    json_t *array = json_array();
     for (size_t i = 0; i < result->size_count; i++) {
-        json_append(builder, sizes, size_json(builder, result, &result->sizes[i]));
+        json_append(builder, array, fields_json(builder, &size_fields, &result->sizes[i], whole));
     }
-    json_t *object = json_object();
-    json_set(builder, object, "name", json_text(result->name));
-    json_set(builder, object, "rate_label", json_text(harness_rate_label(result, label)));
-    json_set(builder, object, "asked", asked_json(builder, result));
-    json_set(builder, object, "shaped", json_boolean(result->shaped));
-    json_set(builder, object, "backend", json_text(result->backend));
-    json_set(builder, object, "backend_chosen", json_boolean(result->backend_chosen));
-    json_set(builder, object, "conditions", json_text(result->link_conditions));
-    json_set(builder, object, "calibration", calibration_json(builder, result));
-    json_set(builder, object, "lateness", lateness_json(builder, result));
-    for (size_t side = 0; side < LAB_SIDES; side++) {
-        json_set(builder, object, side_keys[side], settings_json(builder, &result->settings[side]));
-    }
-    json_set(builder, object, "server_under_test", server_json(builder, result));
-    json_set(builder, object, "quantum_offered_bytes",
-             count_or_null(result->quantum_offered_bytes));
-    json_set(builder, object, "valid", json_boolean(result->fault_count == 0));
-    json_set(builder, object, "faults", faults_json(builder, result));
-    json_set(builder, object, "sizes", sizes);
-    return object;
+    return array;
 }
+
+static const struct field link_rows[] = {
+    {FIELD("name", struct harness_result, name)},
+    {"rate_label", .make = label_json},
+    {"asked", .table = &shape_fields},
+    {FIELD("shaped", struct harness_result, shaped)},
+    {FIELD("backend", struct harness_result, backend)},
+    {FIELD("backend_chosen", struct harness_result, backend_chosen)},
+    {FIELD("conditions", struct harness_result, link_conditions)},
+    {"calibration", .table = &calibration_fields, .present = is_calibrated},
+    {"lateness", .table = &harness_lateness_fields, .present = has_lateness},
+    {FIELD("client", struct harness_result, settings[LAB_CLIENT]), .make = settings_json},
+    {FIELD("server", struct harness_result, settings[LAB_SERVER]), .make = settings_json},
+    {"server_under_test", .table = &server_fields},
+    {FIELD("quantum_offered_bytes", struct harness_result, quantum_offered_bytes),
+     .rule = FIELD_POSITIVE},
+    {FIELD("valid", struct harness_result, fault_count), .make = valid_json},
+    {"faults", .make = faults_json},
+    {"sizes", .make = all_sizes_json},
+};
+static const struct fields link_fields = FIELDS(link_rows);
 
 /* ---- Joining the documents ---- */
 
@@ -314,8 +322,11 @@ bool harness_json_join(struct harness_result *result, const char *text, uint64_t
     return joined || memory_error(error, "for the JSON document");
 }
 
-static json_t *program_json(struct json_builder *builder, const struct harness_result *result)
+/* ---- What the test program does not know ---- */
+
+static json_t *program_json(struct json_builder *builder, const void *member, const void *whole)
 {
+    const struct harness_result *result = member;
     json_t *object = json_object();
     json_set(builder, object, "program", json_text("afp_perftest"));
     json_set(builder, object, "version", json_text(AFPBENCH_VERSION));
@@ -325,14 +336,17 @@ static json_t *program_json(struct json_builder *builder, const struct harness_r
     return object;
 }
 
+static const struct field document_rows[] = {
+    {FIELD("complete", struct harness_result, complete)},
+    {FIELD("failure", struct harness_result, failure), .rule = FIELD_POSITIVE},
+    {"run", .make = program_json},
+    {"link", .table = &link_fields},
+};
+static const struct fields document_fields = FIELDS(document_rows);
+
 bool harness_json_finish(const struct harness_result *result, struct error *error)
 {
     struct json_builder builder = {false};
-    json_t *document = result->document;
-    json_set(&builder, document, "complete", json_boolean(result->complete));
-    json_set(&builder, document, "failure",
-             json_text(result->failure[0] != '\0' ? result->failure : NULL));
-    json_set(&builder, document, "run", program_json(&builder, result));
-    json_set(&builder, document, "link", link_json(&builder, result));
+    fields_set(&builder, result->document, &document_fields, result, result);
     return !builder.failed || memory_error(error, "for the JSON document");
 }

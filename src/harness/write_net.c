@@ -4,13 +4,14 @@
 #include "base/units.h"
 #include "harness/columns.h"
 #include "harness/figures.h"
+#include "harness/write_json.h"
+#include "report/fields.h"
 #include "result/tests.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <string.h>
 
-static const char *const way_names[LINK_WAYS] = {[LINK_TO_SERVER] = "tx", [LINK_TO_CLIENT] = "rx"};
 static const char *const side_names[LAB_SIDES] = {[LAB_CLIENT] = "client", [LAB_SERVER] = "server"};
 
 /* ---- CSV ---- */
@@ -35,17 +36,48 @@ static bool has_test(const struct harness_result *result, const char *test)
     return false;
 }
 
+static double mean_bytes(const void *counts)
+{
+    return harness_mean_bytes(counts);
+}
+
+static bool has_kinds_to_server(const void *traffic)
+{
+    return harness_kinds_known(&((const struct harness_traffic *)traffic)->ways[LINK_TO_SERVER]);
+}
+
+static bool has_kinds_to_client(const void *traffic)
+{
+    return harness_kinds_known(&((const struct harness_traffic *)traffic)->ways[LINK_TO_CLIENT]);
+}
+
+/* Of a size, behind it. */
+static const struct field column_rows[] = {
+    {FIELD("tx_packets", struct harness_traffic, ways[LINK_TO_SERVER].packets)},
+    {FIELD("tx_bytes", struct harness_traffic, ways[LINK_TO_SERVER].bytes)},
+    {FIELD("rx_packets", struct harness_traffic, ways[LINK_TO_CLIENT].packets)},
+    {FIELD("rx_bytes", struct harness_traffic, ways[LINK_TO_CLIENT].bytes)},
+    {FIELD("avg_tx_bytes", struct harness_traffic, ways[LINK_TO_SERVER]), .compute = mean_bytes},
+    {FIELD("avg_rx_bytes", struct harness_traffic, ways[LINK_TO_CLIENT]), .compute = mean_bytes},
+    {FIELD("tx", struct harness_traffic, ways[LINK_TO_SERVER].kinds), .names = packet_kind_names,
+     .present = has_kinds_to_server},
+    {FIELD("tx_payload_bytes", struct harness_traffic, ways[LINK_TO_SERVER].payload_bytes)},
+    {FIELD("tx_lost", struct harness_traffic, lost[LINK_TO_SERVER])},
+    {FIELD("tx_dropped", struct harness_traffic, dropped[LINK_TO_SERVER])},
+    {FIELD("rx", struct harness_traffic, ways[LINK_TO_CLIENT].kinds), .names = packet_kind_names,
+     .present = has_kinds_to_client},
+    {FIELD("rx_payload_bytes", struct harness_traffic, ways[LINK_TO_CLIENT].payload_bytes)},
+    {FIELD("rx_lost", struct harness_traffic, lost[LINK_TO_CLIENT])},
+    {FIELD("rx_dropped", struct harness_traffic, dropped[LINK_TO_CLIENT])},
+    {FIELD("client_segments_out", struct harness_traffic, segments_out[LAB_CLIENT])},
+    {FIELD("server_segments_out", struct harness_traffic, segments_out[LAB_SERVER])},
+};
+static const struct fields column_fields = FIELDS(column_rows);
+
 static void write_header(FILE *out, const struct harness_result *result)
 {
-    fputs("size_mb,tx_packets,tx_bytes,rx_packets,rx_bytes,avg_tx_bytes,avg_rx_bytes", out);
-    for (size_t way = 0; way < LINK_WAYS; way++) {
-        for (size_t kind = 0; kind < PACKET_KINDS; kind++) {
-            fprintf(out, ",%s_%s", way_names[way], packet_kind_names[kind]);
-        }
-        fprintf(out, ",%s_payload_bytes,%s_lost,%s_dropped", way_names[way], way_names[way],
-                way_names[way]);
-    }
-    fputs(",client_segments_out,server_segments_out", out);
+    fputs("size_mb", out);
+    fields_print_keys(out, &column_fields);
     for (size_t test = 0; test < known_test_count; test++) {
         const char *name = known_tests[test].name;
         for (size_t i = 0; has_test(result, name) && i < harness_column_count; i++) {
@@ -57,28 +89,6 @@ static void write_header(FILE *out, const struct harness_result *result)
         }
     }
     fputc('\n', out);
-}
-
-static void write_size(FILE *out, const struct harness_size *size)
-{
-    const struct packet_counts *tx = &size->whole.ways[LINK_TO_SERVER];
-    const struct packet_counts *rx = &size->whole.ways[LINK_TO_CLIENT];
-    fprintf(out, "%.10g,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.0f,%.0f",
-            (double)size->size_bytes / (double)MIB, tx->packets, tx->bytes, rx->packets, rx->bytes,
-            harness_mean_bytes(tx), harness_mean_bytes(rx));
-    for (size_t way = 0; way < LINK_WAYS; way++) {
-        const struct packet_counts *counts = &size->whole.ways[way];
-        for (size_t kind = 0; kind < PACKET_KINDS; kind++) {
-            fputc(',', out);
-            if (harness_kinds_known(counts)) {
-                fprintf(out, "%" PRIu64, counts->kinds[kind]);
-            }
-        }
-        fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, counts->payload_bytes,
-                size->whole.lost[way], size->whole.dropped[way]);
-    }
-    fprintf(out, ",%" PRIu64 ",%" PRIu64, size->whole.segments_out[LAB_CLIENT],
-            size->whole.segments_out[LAB_SERVER]);
 }
 
 static void write_test(FILE *out, const struct harness_case *harness_case)
@@ -99,7 +109,8 @@ void harness_write_net_csv(FILE *out, const struct harness_result *result)
         if (!result->sizes[i].complete) {
             continue; /* what crossed is only known of a size that ended */
         }
-        write_size(out, &result->sizes[i]);
+        fprintf(out, "%.10g", (double)result->sizes[i].size_bytes / (double)MIB);
+        fields_print_values(out, &column_fields, &result->sizes[i].whole);
         for (size_t test = 0; test < known_test_count; test++) {
             if (has_test(result, known_tests[test].name)) {
                 write_test(out, find_case(&result->sizes[i], known_tests[test].name));
@@ -111,96 +122,93 @@ void harness_write_net_csv(FILE *out, const struct harness_result *result)
 
 /* ---- Text ---- */
 
-static void number(FILE *out, const char *key, uint64_t value)
-{
-    fprintf(out, "%s: %" PRIu64 "\n", key, value);
-}
-
-static void number_or_default(FILE *out, const char *key, uint64_t value)
-{
-    if (value > 0) {
-        number(out, key, value);
-    } else {
-        fprintf(out, "%s: default\n", key);
-    }
-}
-
 /* What Netatalk's harness writes, in its order. */
+
+static const struct field their_rows[] = {
+    {FIELD("delay", struct harness_result, delay)},
+    {FIELD("mtu", struct harness_result, link.mtu)},
+    {FIELD("iterations", struct harness_result, iterations)},
+    {FIELD("quantum", struct harness_result, quantum_offered_bytes), .rule = FIELD_POSITIVE},
+    {FIELD("readahead", struct harness_result, read_ahead_asked), .rule = FIELD_POSITIVE},
+};
+static const struct fields their_fields = FIELDS(their_rows);
+
+static const struct field total_rows[] = {
+    {FIELD("tx_packets_total", struct harness_traffic, ways[LINK_TO_SERVER].packets)},
+    {FIELD("tx_bytes_total", struct harness_traffic, ways[LINK_TO_SERVER].bytes)},
+    {FIELD("rx_packets_total", struct harness_traffic, ways[LINK_TO_CLIENT].packets)},
+    {FIELD("rx_bytes_total", struct harness_traffic, ways[LINK_TO_CLIENT].bytes)},
+    {FIELD("avg_tx_bytes", struct harness_traffic, ways[LINK_TO_SERVER]), .compute = mean_bytes},
+    {FIELD("avg_rx_bytes", struct harness_traffic, ways[LINK_TO_CLIENT]), .compute = mean_bytes},
+    {FIELD("client_out_segs", struct harness_traffic, segments_out[LAB_CLIENT])},
+    {FIELD("server_out_segs", struct harness_traffic, segments_out[LAB_SERVER])},
+    {FIELD("tx_lost", struct harness_traffic, lost[LINK_TO_SERVER])},
+    {FIELD("tx_dropped", struct harness_traffic, dropped[LINK_TO_SERVER])},
+    {FIELD("rx_lost", struct harness_traffic, lost[LINK_TO_CLIENT])},
+    {FIELD("rx_dropped", struct harness_traffic, dropped[LINK_TO_CLIENT])},
+};
+static const struct fields total_fields = FIELDS(total_rows);
+
 static void write_theirs(FILE *out, const struct harness_result *result)
 {
     struct harness_traffic totals;
     char label[HARNESS_LABEL_LENGTH];
     harness_totals(result, &totals);
-    fprintf(out, "suite: %s\nrate: %s\ndelay: %s\n", result->suite,
-            harness_rate_label(result, label), result->delay);
-    number(out, "mtu", result->link.mtu);
-    number(out, "iterations", result->iterations);
-    number_or_default(out, "quantum", result->quantum_offered_bytes);
-    number_or_default(out, "readahead", result->read_ahead_asked);
-    number(out, "mss", harness_segment_bytes(result));
-    for (size_t way = 0; way < LINK_WAYS; way++) {
-        fprintf(out, "%s_packets_total: %" PRIu64 "\n%s_bytes_total: %" PRIu64 "\n", way_names[way],
-                totals.ways[way].packets, way_names[way], totals.ways[way].bytes);
-    }
-    for (size_t way = 0; way < LINK_WAYS; way++) {
-        fprintf(out, "avg_%s_bytes: %.0f\n", way_names[way], harness_mean_bytes(&totals.ways[way]));
-    }
-    for (size_t side = 0; side < LAB_SIDES; side++) {
-        fprintf(out, "%s_out_segs: %" PRIu64 "\n", side_names[side], totals.segments_out[side]);
-    }
-    for (size_t way = 0; way < LINK_WAYS; way++) {
-        fprintf(out, "%s_lost: %" PRIu64 "\n%s_dropped: %" PRIu64 "\n", way_names[way],
-                totals.lost[way], way_names[way], totals.dropped[way]);
-    }
+    fprintf(out, "suite: %s\nrate: %s\n", result->suite, harness_rate_label(result, label));
+    fields_print_lines(out, "", &their_fields, result);
+    fprintf(out, "mss: %" PRIu32 "\n", harness_segment_bytes(result));
+    fields_print_lines(out, "", &total_fields, &totals);
 }
 
-static void write_asked(FILE *out, const struct harness_result *result)
-{
-    fprintf(out, "rate_asked: %s\n", result->rate);
-    number(out, "rate_bits_per_s", result->link.shapes[LINK_TO_SERVER].rate_bits_per_s);
-    number(out, "delay_ns", result->link.shapes[LINK_TO_SERVER].delay_ns);
-    fprintf(out, "jitter: %s\nloss: %s\n", result->jitter, result->loss);
-    number(out, "queue_bytes", result->link.shapes[LINK_TO_SERVER].queue_bytes);
-    number_or_default(out, "quantum_asked", result->quantum_asked_bytes);
-    number(out, "outstanding", result->outstanding);
-    number(out, "warmups", result->warmups);
-    fprintf(out, "tests: %s\nserver: %s\nserver_chosen: %s\nserver_how: %s\nserver_version: %s\n",
-            result->tests, result->server, result->server_chosen ? "yes" : "no", result->server_how,
-            result->server_version);
-    fprintf(out, "link: %s\nlink_chosen: %s\nlink_conditions: %s\n", result->backend,
-            result->backend_chosen ? "yes" : "no", result->link_conditions);
-    fprintf(out, "tool: %s\n", result->test_program);
-}
+static const struct field asked_rows[] = {
+    {FIELD("rate_asked", struct harness_result, rate)},
+    {FIELD("rate_bits_per_s", struct harness_result, link.shapes[LINK_TO_SERVER].rate_bits_per_s)},
+    {FIELD("delay_ns", struct harness_result, link.shapes[LINK_TO_SERVER].delay_ns)},
+    {FIELD("jitter", struct harness_result, jitter)},
+    {FIELD("loss", struct harness_result, loss)},
+    {FIELD("queue_bytes", struct harness_result, link.shapes[LINK_TO_SERVER].queue_bytes)},
+    {FIELD("quantum_asked", struct harness_result, quantum_asked_bytes), .rule = FIELD_POSITIVE},
+    {FIELD("outstanding", struct harness_result, outstanding)},
+    {FIELD("warmups", struct harness_result, warmups)},
+    {FIELD("tests", struct harness_result, tests)},
+    {FIELD("server", struct harness_result, server)},
+    {FIELD("server_chosen", struct harness_result, server_chosen)},
+    {FIELD("server_how", struct harness_result, server_how)},
+    {FIELD("server_version", struct harness_result, server_version)},
+    {FIELD("link", struct harness_result, backend)},
+    {FIELD("link_chosen", struct harness_result, backend_chosen)},
+    {FIELD("link_conditions", struct harness_result, link_conditions)},
+    {FIELD("tool", struct harness_result, test_program)},
+};
+static const struct fields asked_fields = FIELDS(asked_rows);
+
+static const struct field calibration_rows[] = {
+    {FIELD("calibration", struct harness_result, verdict), .names = harness_verdict_names},
+    {FIELD("rtt_median_ns", struct harness_result, calibration.rtt_ns)},
+    {FIELD("rtt_minimum_ns", struct harness_result, calibration.rtt_minimum_ns)},
+    {FIELD("rtt_p99_ns", struct harness_result, calibration.rtt_p99_ns)},
+    {FIELD("tx_goodput_bits_per_s", struct harness_result,
+           calibration.goodput_bits_per_s[LINK_TO_SERVER])},
+    {FIELD("rx_goodput_bits_per_s", struct harness_result,
+           calibration.goodput_bits_per_s[LINK_TO_CLIENT])},
+};
+static const struct fields calibration_fields = FIELDS(calibration_rows);
 
 static void write_measured(FILE *out, const struct harness_result *result)
 {
-    const struct calibration *measured = &result->calibration;
     if (result->calibrated) {
-        fprintf(out, "calibration: %s\n", harness_verdict_names[result->verdict]);
-        number(out, "rtt_median_ns", measured->rtt_ns);
-        number(out, "rtt_minimum_ns", measured->rtt_minimum_ns);
-        number(out, "rtt_p99_ns", measured->rtt_p99_ns);
-        for (size_t way = 0; way < LINK_WAYS; way++) {
-            fprintf(out, "%s_goodput_bits_per_s: %.0f\n", way_names[way],
-                    measured->goodput_bits_per_s[way]);
-        }
+        fields_print_lines(out, "", &calibration_fields, result);
     }
     if (result->has_lateness) {
-        number(out, "lateness_median_ns", result->lateness_median_ns);
-        number(out, "lateness_p99_ns", result->lateness_p99_ns);
-        number(out, "lateness_maximum_ns", result->lateness_maximum_ns);
+        fields_print_lines(out, "lateness_", &harness_lateness_fields, result);
     }
     for (size_t side = 0; side < LAB_SIDES; side++) {
         const struct lab_settings *settings = &result->settings[side];
-        const char *name = side_names[side];
-        fprintf(out,
-                "%s_congestion_control: %s\n%s_mtu: %" PRIu32 "\n%s_receive_window_bytes: %" PRIu64
-                "\n%s_send_window_bytes: %" PRIu64
-                "\n%s_metrics_saved: %s\n%s_slow_start_after_idle: %s\n%s_offloads: %s\n",
-                name, settings->congestion_control, name, settings->mtu, name,
-                settings->receive_window_bytes, name, settings->send_window_bytes, name,
-                settings->metrics_saved ? "yes" : "no", name,
-                settings->slow_start_after_idle ? "yes" : "no", name, settings->offloads);
+        char prefix[16];
+        snprintf(prefix, sizeof prefix, "%s_", side_names[side]);
+        fprintf(out, "%scongestion_control: %s\n%smtu: %" PRIu32 "\n", prefix,
+                settings->congestion_control, prefix, settings->mtu);
+        fields_print_lines(out, prefix, &harness_settings_fields, settings);
     }
 }
 
@@ -248,7 +256,7 @@ static void write_outcome(FILE *out, const struct harness_result *result)
 void harness_write_net_text(FILE *out, const struct harness_result *result)
 {
     write_theirs(out, result);
-    write_asked(out, result);
+    fields_print_lines(out, "", &asked_fields, result);
     write_measured(out, result);
     for (size_t i = 0; i < result->size_count; i++) {
         write_connection(out, &result->sizes[i]);

@@ -1,38 +1,38 @@
 #include "report/json.h"
 
-#include "base/clock.h"
 #include "base/memory.h"
-#include "report/figures.h"
+#include "report/fields.h"
 #include "report/json_build.h"
-#include "result/shares.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* 0: the clock saw no time pass. */
-static json_t *rate_json(double rate)
-{
-    return rate > 0 ? json_real_or_null(rate) : json_null();
-}
-
-static json_t *failure(const struct error *error)
-{
-    return error->domain == ERROR_NONE ? json_null() : json_text(error->message);
-}
-
 /* ---- Samples ---- */
 
-static json_t *requests_json(struct json_builder *builder, const struct sample_counts *counts)
+static json_t *sessions_json(struct json_builder *builder, const void *sample, const void *whole)
 {
-    json_t *object = json_object();
-    for (size_t kind = 0; kind < REQUEST_KINDS; kind++) {
-        json_set(builder, object, request_kind_names[kind], json_count(counts->requests[kind]));
+    const struct result_case *result_case = whole;
+    uint32_t sessions = result_case->test.sessions;
+    size_t first = (size_t)((const struct sample *)sample - result_case->samples) * sessions;
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < sessions; i++) {
+        json_append(builder, array, json_count(result_case->session_ns[first + i]));
     }
-    return object;
+    return array;
 }
 
-static json_t *tcp_json(struct json_builder *builder, const struct sample_tcp *tcp)
+/* NAN: the clock saw no time pass. */
+static double rate_or_nan(const void *member)
 {
+    const struct sample *sample = member;
+    double rate = result_rate((double)sample->size_bytes, (double)sample->duration_ns);
+    return rate > 0 ? rate : NAN;
+}
+
+static json_t *tcp_json(struct json_builder *builder, const void *member, const void *whole)
+{
+    const struct sample_tcp *tcp = member;
     json_t *object = json_object();
     for (size_t i = 0; i < TCP_COUNTS; i++) {
         json_set(builder, object, tcp_count_names[i],
@@ -41,94 +41,76 @@ static json_t *tcp_json(struct json_builder *builder, const struct sample_tcp *t
     return object;
 }
 
-static json_t *shares_json(struct json_builder *builder, const uint64_t shares_ns[SHARES])
-{
-    json_t *object = json_object();
-    for (size_t i = 0; i < SHARES; i++) {
-        char key[40];
-        snprintf(key, sizeof key, "%s_ns", share_names[i]);
-        json_set(builder, object, key, json_count(shares_ns[i]));
-    }
-    return object;
-}
-
-static json_t *sessions_json(struct json_builder *builder, const struct result_case *result_case,
-                             size_t index)
-{
-    json_t *array = json_array();
-    uint32_t sessions = result_case->test.sessions;
-    for (uint32_t i = 0; i < sessions; i++) {
-        json_append(builder, array, json_count(result_case->session_ns[index * sessions + i]));
-    }
-    return array;
-}
-
-static json_t *sample_json(struct json_builder *builder, const struct result_case *result_case,
-                           size_t index)
-{
-    const struct sample *sample = &result_case->samples[index];
-    json_t *object = json_object();
-    json_set(builder, object, "number", json_count(sample->number));
-    json_set(builder, object, "warmup", json_boolean(sample->warmup));
-    json_set(builder, object, "duration_ns", json_count(sample->duration_ns));
-    json_set(builder, object, "session_duration_ns", sessions_json(builder, result_case, index));
-    json_set(builder, object, "bytes", json_count(sample->size_bytes));
-    json_set(builder, object, "rate_bytes_per_s",
-             rate_json(result_rate((double)sample->size_bytes, (double)sample->duration_ns)));
-    json_set(builder, object, "requests", requests_json(builder, &sample->counts));
-    json_set(builder, object, "runt_requests", json_count(sample->counts.runts));
-    json_set(builder, object, "round_trips", json_count(sample->counts.round_trips));
-    json_set(builder, object, "payload_bytes", json_count(sample->counts.bytes));
-    json_set(builder, object, "client_cpu_ns", json_count(sample->cpu_ns));
-    json_set(builder, object, "waited_ns", json_count(sample->waited_ns));
-    json_set(builder, object, "time_shares", shares_json(builder, sample->shares_ns));
-    json_set(builder, object, "wire", tcp_json(builder, &sample->tcp));
-    json_set(builder, object, "tcp_before", json_tcp_snapshot(builder, &sample->tcp_before));
-    json_set(builder, object, "tcp_after", json_tcp_snapshot(builder, &sample->tcp_after));
-    return object;
-}
+static const struct field sample_rows[] = {
+    {FIELD("number", struct sample, number)},
+    {FIELD("warmup", struct sample, warmup)},
+    {FIELD("duration_ns", struct sample, duration_ns)},
+    {"session_duration_ns", .make = sessions_json},
+    {FIELD("bytes", struct sample, size_bytes)},
+    {"rate_bytes_per_s", .compute = rate_or_nan},
+    {FIELD("requests", struct sample, counts.requests), .names = request_kind_names},
+    {FIELD("runt_requests", struct sample, counts.runts)},
+    {FIELD("round_trips", struct sample, counts.round_trips)},
+    {FIELD("payload_bytes", struct sample, counts.bytes)},
+    {FIELD("client_cpu_ns", struct sample, cpu_ns)},
+    {FIELD("waited_ns", struct sample, waited_ns)},
+    {FIELD("time_shares", struct sample, shares_ns), .names = share_names},
+    {FIELD("wire", struct sample, tcp), .make = tcp_json},
+    {FIELD("tcp_before", struct sample, tcp_before)},
+    {FIELD("tcp_after", struct sample, tcp_after)},
+};
+static const struct fields sample_fields = FIELDS(sample_rows);
 
 /* ---- Cases ---- */
 
-static json_t *summary_json(struct json_builder *builder, const struct result_summary *summary)
+static double deviation_or_nan(const void *member)
 {
-    const struct stats_summary *times = &summary->times;
-    if (times->count == 0) {
-        return json_null();
-    }
-    json_t *object = json_object();
-    json_set(builder, object, "count", json_count(times->count));
-    json_set(builder, object, "mean_ns", json_real_or_null(times->mean));
-    json_set(builder, object, "mean_low_ns", json_real_or_null(times->mean_low));
-    json_set(builder, object, "mean_high_ns", json_real_or_null(times->mean_high));
-    json_set(builder, object, "median_ns", json_real_or_null(times->median));
-    json_set(builder, object, "deviation_ns",
-             times->has_deviation ? json_real_or_null(times->deviation) : json_null());
-    json_set(builder, object, "minimum_ns", json_real_or_null(times->minimum));
-    json_set(builder, object, "maximum_ns", json_real_or_null(times->maximum));
-    json_set(builder, object, "p95_ns", json_real_or_null(times->p95));
-    json_set(builder, object, "p99_ns", json_real_or_null(times->p99));
-    json_set(builder, object, "outliers", json_count(times->outliers));
-    json_set(builder, object, "mean_rate_bytes_per_s", rate_json(summary->mean_rate));
-    json_set(builder, object, "median_rate_bytes_per_s", rate_json(summary->median_rate));
-    return object;
+    const struct stats_summary *times = member;
+    return times->has_deviation ? times->deviation : NAN;
 }
 
-static json_t *service_json(struct json_builder *builder, const struct histogram_summary *service)
+static const struct field summary_rows[] = {
+    {FIELD("count", struct result_summary, times.count)},
+    {FIELD("mean_ns", struct result_summary, times.mean)},
+    {FIELD("mean_low_ns", struct result_summary, times.mean_low)},
+    {FIELD("mean_high_ns", struct result_summary, times.mean_high)},
+    {FIELD("median_ns", struct result_summary, times.median)},
+    {FIELD("deviation_ns", struct result_summary, times), .compute = deviation_or_nan},
+    {FIELD("minimum_ns", struct result_summary, times.minimum)},
+    {FIELD("maximum_ns", struct result_summary, times.maximum)},
+    {FIELD("p95_ns", struct result_summary, times.p95)},
+    {FIELD("p99_ns", struct result_summary, times.p99)},
+    {FIELD("outliers", struct result_summary, times.outliers)},
+    {FIELD("mean_rate_bytes_per_s", struct result_summary, mean_rate), .rule = FIELD_POSITIVE},
+    {FIELD("median_rate_bytes_per_s", struct result_summary, median_rate), .rule = FIELD_POSITIVE},
+};
+static const struct fields summary_fields = FIELDS(summary_rows);
+
+static bool has_times(const void *result_case)
 {
-    if (service->count == 0) {
-        return json_null();
-    }
-    json_t *object = json_object();
-    json_set(builder, object, "count", json_count(service->count));
-    json_set(builder, object, "relative_error", json_real(1.0 / HISTOGRAM_STEPS));
-    json_set(builder, object, "mean_ns", json_real(service->mean));
-    json_set(builder, object, "minimum_ns", json_count(service->minimum));
-    json_set(builder, object, "median_ns", json_count(service->median));
-    json_set(builder, object, "p95_ns", json_count(service->p95));
-    json_set(builder, object, "p99_ns", json_count(service->p99));
-    json_set(builder, object, "maximum_ns", json_count(service->maximum));
-    return object;
+    return ((const struct result_case *)result_case)->summary.times.count > 0;
+}
+
+static double relative_error(const void *member)
+{
+    return 1.0 / HISTOGRAM_STEPS;
+}
+
+static const struct field service_rows[] = {
+    {FIELD("count", struct histogram_summary, count)},
+    {"relative_error", .compute = relative_error},
+    {FIELD("mean_ns", struct histogram_summary, mean)},
+    {FIELD("minimum_ns", struct histogram_summary, minimum)},
+    {FIELD("median_ns", struct histogram_summary, median)},
+    {FIELD("p95_ns", struct histogram_summary, p95)},
+    {FIELD("p99_ns", struct histogram_summary, p99)},
+    {FIELD("maximum_ns", struct histogram_summary, maximum)},
+};
+static const struct fields service_fields = FIELDS(service_rows);
+
+static bool has_service(const void *result_case)
+{
+    return ((const struct result_case *)result_case)->summary.service.count > 0;
 }
 
 static const char *const server_caches[] = {[CACHE_SERVER_WARM] = "warm", [CACHE_BYPASSED] = NULL};
@@ -136,130 +118,130 @@ static const char *const server_caches[] = {[CACHE_SERVER_WARM] = "warm", [CACHE
 static const char *const client_caches[] = {
     [CACHE_CLIENT_COLD] = "cold", [CACHE_CLIENT_WARM] = "warm", [CACHE_BYPASSED] = "bypassed"};
 
-static json_t *case_json(struct json_builder *builder, const struct result_case *result_case)
+static json_t *samples_json(struct json_builder *builder, const void *member, const void *whole)
 {
-    const struct test_case *test = &result_case->test;
-    const struct result_summary *summary = &result_case->summary;
-    json_t *samples = json_array();
+    const struct result_case *result_case = member;
+    json_t *array = json_array();
     for (uint32_t i = 0; i < result_case->sample_count; i++) {
-        json_append(builder, samples, sample_json(builder, result_case, i));
+        json_append(builder, array,
+                    fields_json(builder, &sample_fields, &result_case->samples[i], result_case));
     }
-    json_t *object = json_object();
-    json_set(builder, object, "test", json_text(test->name));
-    json_set(builder, object, "size_bytes", json_count(test->size_bytes));
-    json_set(builder, object, "chunk_bytes", json_count(test->chunk_bytes));
-    json_set(builder, object, "sparse", json_boolean(test->sparse));
-    json_set(builder, object, "outstanding", json_count(test->depth));
-    json_set(builder, object, "interleaved", json_boolean(!test->batched));
-    json_set(builder, object, "sessions", json_count(test->sessions));
-    json_set(builder, object, "sink", json_text(test->sink));
-    json_set(builder, object, "flush", json_boolean(test->flush));
-    json_set(builder, object, "new_files", json_boolean(test->new_files));
-    json_set(builder, object, "existing_file", json_boolean(test->existing_file));
-    json_set(builder, object, "warmups", json_count(test->warmups));
-    json_set(builder, object, "iterations", json_count(test->iterations));
-    json_set(builder, object, "server_cache", json_text(server_caches[result_case->cache]));
-    json_set(builder, object, "client_cache", json_text(client_caches[result_case->cache]));
-    json_set(builder, object, "complete", json_boolean(result_case->ended));
-    json_set(builder, object, "failure", failure(&result_case->failure));
-    json_set(builder, object, "samples", samples);
-    json_set(builder, object, "summary", summary_json(builder, summary));
-    json_set(builder, object, "service_times", service_json(builder, &summary->service));
-    json_set(builder, object, "time_shares", shares_json(builder, summary->shares_ns));
-    return object;
+    return array;
 }
+
+static const struct field case_rows[] = {
+    {FIELD("test", struct result_case, test.name)},
+    {FIELD("size_bytes", struct result_case, test.size_bytes)},
+    {FIELD("chunk_bytes", struct result_case, test.chunk_bytes)},
+    {FIELD("sparse", struct result_case, test.sparse)},
+    {FIELD("outstanding", struct result_case, test.depth)},
+    {FIELD("interleaved", struct result_case, test.batched), .rule = FIELD_INVERTED},
+    {FIELD("sessions", struct result_case, test.sessions)},
+    {FIELD("sink", struct result_case, test.sink)},
+    {FIELD("flush", struct result_case, test.flush)},
+    {FIELD("new_files", struct result_case, test.new_files)},
+    {FIELD("existing_file", struct result_case, test.existing_file)},
+    {FIELD("warmups", struct result_case, test.warmups)},
+    {FIELD("iterations", struct result_case, test.iterations)},
+    {FIELD("server_cache", struct result_case, cache), .names = server_caches},
+    {FIELD("client_cache", struct result_case, cache), .names = client_caches},
+    {FIELD("complete", struct result_case, ended)},
+    {FIELD("failure", struct result_case, failure)},
+    {"samples", .make = samples_json},
+    {FIELD("summary", struct result_case, summary), .table = &summary_fields, .present = has_times},
+    {FIELD("service_times", struct result_case, summary.service), .table = &service_fields,
+     .present = has_service},
+    {FIELD("time_shares", struct result_case, summary.shares_ns), .names = share_names},
+};
+static const struct fields case_fields = FIELDS(case_rows);
 
 /* ---- Conditions ---- */
 
-static json_t *run_json(struct json_builder *builder, const struct conditions *conditions)
+static const struct field run_rows[] = {
+    {FIELD("program", struct conditions, program)},
+    {FIELD("version", struct conditions, version)},
+    {FIELD_TEXTS("arguments", struct conditions, arguments, argument_count)},
+    {FIELD("started", struct conditions, started)},
+};
+static const struct fields run_fields = FIELDS(run_rows);
+
+static const struct field host_rows[] = {
+    {FIELD("name", struct conditions, host_name)},
+    {FIELD("kernel", struct conditions, kernel)},
+    {FIELD("machine", struct conditions, machine)},
+    {FIELD("cpu", struct conditions, cpu)},
+    {FIELD("cpu_count", struct conditions, cpu_count)},
+    {FIELD("load_before", struct conditions, load_before)},
+    {FIELD("load_after", struct conditions, load_after)},
+    {FIELD("steal_percent", struct conditions, steal_percent), .rule = FIELD_NOT_NEGATIVE},
+    {FIELD("warning", struct conditions, warning), .rule = FIELD_POSITIVE},
+};
+static const struct fields host_fields = FIELDS(host_rows);
+
+static const struct field server_rows[] = {
+    {FIELD("address", struct conditions, peer)},
+    {FIELD("name", struct conditions, server_name)},
+    {FIELD("machine_type", struct conditions, machine_type)},
+    {FIELD_TEXTS("versions", struct conditions, versions, version_count)},
+    {FIELD_TEXTS("login_methods", struct conditions, login_methods, login_method_count)},
+    {FIELD("reference_store", struct conditions, reference_store)},
+    {FIELD("flags", struct conditions, server_flags)},
+    {FIELD("quantum_offered_bytes", struct conditions, quantum_offered_bytes)},
+    {FIELD("afp_version", struct conditions, afp_version)},
+    {FIELD("login_method", struct conditions, login_method)},
+    {FIELD("second_volume", struct conditions, second_volume)},
+};
+static const struct fields server_fields = FIELDS(server_rows);
+
+static const struct field file_system_rows[] = {
+    {FIELD("directory", struct conditions, directory)},
+    {FIELD("second_directory", struct conditions, second_directory)},
+    {FIELD("type", struct conditions, file_system)},
+    {FIELD("direct", struct conditions, direct)},
+};
+static const struct fields file_system_fields = FIELDS(file_system_rows);
+
+static bool is_directory(const void *result)
 {
-    json_t *object = json_object();
-    json_set(builder, object, "program", json_text(conditions->program));
-    json_set(builder, object, "version", json_text(conditions->version));
-    json_set(builder, object, "arguments",
-             json_texts(builder, conditions->arguments, conditions->argument_count));
-    json_set(builder, object, "started", json_text(conditions->started));
-    return object;
+    return ((const struct result *)result)->conditions.directory != NULL;
 }
 
-static json_t *host_json(struct json_builder *builder, const struct conditions *conditions)
+static bool is_server(const void *result)
 {
-    json_t *object = json_object();
-    double steal = conditions->steal_percent;
-    json_set(builder, object, "name", json_text(conditions->host_name));
-    json_set(builder, object, "kernel", json_text(conditions->kernel));
-    json_set(builder, object, "machine", json_text(conditions->machine));
-    json_set(builder, object, "cpu", json_text(conditions->cpu));
-    json_set(builder, object, "cpu_count", json_count(conditions->cpu_count));
-    json_set(builder, object, "load_before", json_real_or_null(conditions->load_before));
-    json_set(builder, object, "load_after", json_real_or_null(conditions->load_after));
-    json_set(builder, object, "steal_percent", steal >= 0 ? json_real_or_null(steal) : json_null());
-    json_set(builder, object, "warning",
-             conditions->warning[0] != '\0' ? json_text(conditions->warning) : json_null());
-    return object;
-}
-
-static json_t *server_json(struct json_builder *builder, const struct conditions *conditions)
-{
-    if (conditions->directory != NULL) {
-        return json_null();
-    }
-    json_t *versions = json_array();
-    json_t *methods = json_array();
-    for (size_t i = 0; i < conditions->version_count; i++) {
-        json_append(builder, versions, json_text(conditions->versions[i].text));
-    }
-    for (size_t i = 0; i < conditions->login_method_count; i++) {
-        json_append(builder, methods, json_text(conditions->login_methods[i].text));
-    }
-    json_t *object = json_object();
-    json_set(builder, object, "address", json_text(conditions->peer));
-    json_set(builder, object, "name", json_text(conditions->server_name));
-    json_set(builder, object, "machine_type", json_text(conditions->machine_type));
-    json_set(builder, object, "versions", versions);
-    json_set(builder, object, "login_methods", methods);
-    json_set(builder, object, "reference_store", json_text(conditions->reference_store));
-    json_set(builder, object, "flags", json_count(conditions->server_flags));
-    json_set(builder, object, "quantum_offered_bytes",
-             json_count(conditions->quantum_offered_bytes));
-    json_set(builder, object, "afp_version", json_text(conditions->afp_version));
-    json_set(builder, object, "login_method", json_text(conditions->login_method));
-    json_set(builder, object, "second_volume", json_boolean(conditions->second_volume));
-    return object;
-}
-
-static json_t *file_system_json(struct json_builder *builder, const struct conditions *conditions)
-{
-    if (conditions->directory == NULL) {
-        return json_null();
-    }
-    json_t *object = json_object();
-    json_set(builder, object, "directory", json_text(conditions->directory));
-    json_set(builder, object, "second_directory", json_text(conditions->second_directory));
-    json_set(builder, object, "type", json_text(conditions->file_system));
-    json_set(builder, object, "direct", json_boolean(conditions->direct));
-    return object;
+    return !is_directory(result);
 }
 
 /* ---- The document ---- */
 
+static json_t *cases_json(struct json_builder *builder, const void *member, const void *whole)
+{
+    const struct result *result = member;
+    json_t *array = json_array();
+    for (size_t i = 0; i < result->case_count; i++) {
+        json_append(builder, array, fields_json(builder, &case_fields, result->cases[i], NULL));
+    }
+    return array;
+}
+
+static const struct field document_rows[] = {
+    {FIELD("failure", struct result, failure)},
+    {FIELD("run", struct result, conditions), .table = &run_fields},
+    {FIELD("host", struct result, conditions), .table = &host_fields},
+    {FIELD("server", struct result, conditions), .table = &server_fields, .present = is_server},
+    {FIELD("file_system", struct result, conditions), .table = &file_system_fields,
+     .present = is_directory},
+    {"cases", .make = cases_json},
+};
+static const struct fields document_fields = FIELDS(document_rows);
+
 static json_t *build(const struct result *result, bool finished, struct error *error)
 {
     struct json_builder builder = {0};
-    json_t *cases = json_array();
-    for (size_t i = 0; i < result->case_count; i++) {
-        json_append(&builder, cases, case_json(&builder, result->cases[i]));
-    }
     json_t *document = json_object();
     json_set(&builder, document, "schema", json_text(RESULT_SCHEMA_NAME));
     json_set(&builder, document, "schema_version", json_count(RESULT_SCHEMA_VERSION));
     json_set(&builder, document, "complete", json_boolean(finished && result->complete));
-    json_set(&builder, document, "failure", failure(&result->failure));
-    json_set(&builder, document, "run", run_json(&builder, &result->conditions));
-    json_set(&builder, document, "host", host_json(&builder, &result->conditions));
-    json_set(&builder, document, "server", server_json(&builder, &result->conditions));
-    json_set(&builder, document, "file_system", file_system_json(&builder, &result->conditions));
-    json_set(&builder, document, "cases", cases);
+    fields_set(&builder, document, &document_fields, result, NULL);
     if (builder.failed) {
         json_decref(document);
         memory_error(error, "for the JSON document");

@@ -68,7 +68,7 @@ enum share {
     SHARES
 };
 
-/* "receive_window", … */
+/* "receive_window_ns", … */
 extern const char *const share_names[SHARES];
 
 struct sample {

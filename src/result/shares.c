@@ -3,11 +3,11 @@
 #include "base/clock.h"
 
 const char *const share_names[SHARES] = {
-    [SHARE_RECEIVE_WINDOW] = "receive_window",
-    [SHARE_SEND_BUFFER] = "send_buffer",
-    [SHARE_SERVER] = "server",
-    [SHARE_CLIENT_CPU] = "client_cpu",
-    [SHARE_REST] = "rest",
+    [SHARE_RECEIVE_WINDOW] = "receive_window_ns",
+    [SHARE_SEND_BUFFER] = "send_buffer_ns",
+    [SHARE_SERVER] = "server_ns",
+    [SHARE_CLIENT_CPU] = "client_cpu_ns",
+    [SHARE_REST] = "rest_ns",
 };
 
 const char *const tcp_count_names[TCP_COUNTS] = {
