@@ -114,7 +114,8 @@ static void write_conditions(FILE *out, const struct comparison_report *report)
         }
         fprintf(out, "* %s: ", stored_condition_names[i]);
         escape_write(out, ESCAPE_MARKDOWN, known);
-        fputs(before == NULL ? " in B\n" : after == NULL ? " in A\n" : "\n", out);
+        const char *side = before == NULL ? " in B" : " in A";
+        fprintf(out, "%s\n", before != NULL && after != NULL ? "" : side);
     }
     for (size_t i = 0; i < report->difference_count; i++) {
         fputs("* **differs:** ", out);

@@ -90,9 +90,13 @@ static void write_wrapped(FILE *out, const char *text)
     size_t used = 0;
     while (*text != '\0') {
         size_t length = strcspn(text, " ");
-        const char *before = used == 0 ? "" : used + 1 + length > WRAP_COLUMN ? "\n" : " ";
-        used = *before == ' ' ? used + 1 + length : length;
-        fprintf(out, "%s%.*s", before, (int)length, text);
+        if (used > 0) {
+            bool fits = used + 1 + length <= WRAP_COLUMN;
+            fputc(fits ? ' ' : '\n', out);
+            used = fits ? used + 1 : 0;
+        }
+        used += length;
+        fprintf(out, "%.*s", (int)length, text);
         text += length + (text[length] == ' ');
     }
     fputc('\n', out);
