@@ -1,14 +1,7 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "server_fixture.h"
 #include "base/clock.h"
 #include "base/stream.h"
 #include "server/session.h"
-#include "server_fixture.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -17,53 +10,49 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-void fixture_prepare(struct fixture *fixture)
+struct fixture fixture;
+struct peer client, other;
+
+void fixture_prepare(const void *store)
 {
-    *fixture = (struct fixture){
-        .volumes = {{.name = "one", .store = "memory"}, {.name = "two", .store = "memory"}},
+    fixture = (struct fixture){
+        .volumes = {{.name = "one", .store = store}, {.name = "two", .store = store}},
         .users = {{"me", "pw"}},
         .config = server_config_default(),
     };
-    fixture->config.volumes = fixture->volumes;
-    fixture->config.volume_count = 2;
-    fixture->config.users = fixture->users;
-    fixture->config.user_count = 1;
-}
-
-void fixture_use(struct fixture *fixture, const void *store)
-{
-    for (size_t i = 0; i < 2; i++) {
-        fixture->volumes[i].store = store;
-        if (strcmp(store, "directory") == 0) {
-            scratch_make(fixture->directories[i]);
-            fixture->volumes[i].path = fixture->directories[i];
-        }
+    fixture.config.volumes = fixture.volumes;
+    fixture.config.volume_count = 2;
+    fixture.config.users = fixture.users;
+    fixture.config.user_count = 1;
+    for (size_t i = 0; i < 2 && strcmp(store, "directory") == 0; i++) {
+        scratch_make(fixture.directories[i]);
+        fixture.volumes[i].path = fixture.directories[i];
     }
 }
 
-void fixture_open(struct fixture *fixture)
+void fixture_open(void)
 {
     struct error error;
-    if (!service_open(&fixture->service, &fixture->config, &error)) {
+    if (!service_open(&fixture.service, &fixture.config, &error)) {
         fail_msg("%s", error.message);
     }
 }
 
-void fixture_close(struct fixture *fixture)
+void fixture_close(void)
 {
-    service_close(&fixture->service);
-    scratch_remove(fixture->directories[0]);
-    scratch_remove(fixture->directories[1]);
+    service_close(&fixture.service);
+    scratch_remove(fixture.directories[0]);
+    scratch_remove(fixture.directories[1]);
 }
 
 static void *serve(void *argument)
 {
     struct peer *peer = argument;
-    session_serve(peer->service, peer->served);
+    session_serve(&fixture.service, peer->served);
     return NULL;
 }
 
-void peer_connect(struct peer *peer, struct service *service)
+void peer_connect(struct peer *peer)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t length = sizeof address;
@@ -81,28 +70,33 @@ void peer_connect(struct peer *peer, struct service *service)
     assert_true(stream_prepare_tcp(peer->served, &error));
     struct timeval limit = {.tv_sec = 20};
     setsockopt(peer->socket, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    peer->service = service;
     peer->request_id = 1;
     assert_int_equal(pthread_create(&peer->thread, NULL, serve, peer), 0);
 }
 
-void peer_login(struct peer *peer, struct service *service, const char *version)
+void peer_open_session(struct peer *peer)
 {
-    char request[100];
-    peer_connect(peer, service);
+    peer_connect(peer);
     peer_send(peer, DSI_OPEN_SESSION, 0, NULL, 0);
     assert_true(peer_receive(peer));
-    assert_int_equal(dsi_result(&peer->header), 0);
-    snprintf(request, sizeof request, "12 %02zx '%s' 0f 'No User Authent'", strlen(version),
-             version);
-    expect(peer, request, AFP_OK, "");
+    assert_int_equal(peer->header.command, DSI_OPEN_SESSION);
 }
 
-void peer_open(struct peer *peer, struct service *service, const char *version)
+void peer_login(struct peer *peer, const char *version)
 {
-    peer_login(peer, service, version);
-    expect(peer, "18 00 0020 03 'one'", AFP_OK, "0020 0001");
-    expect(peer, "18 00 0020 03 'two'", AFP_OK, "0020 0002");
+    char request[100];
+    peer_open_session(peer);
+    assert_int_equal(dsi_result(&peer->header), 0);
+    snprintf(request, sizeof request, "FPLogin %02zx '%s' 0f 'No User Authent'", strlen(version),
+             version);
+    expect_from(peer, request, AFP_OK, "");
+}
+
+void peer_open(struct peer *peer, const char *version)
+{
+    peer_login(peer, version);
+    expect_from(peer, "FPOpenVol 00 0020 03 'one'", AFP_OK, "0020 0001");
+    expect_from(peer, "FPOpenVol 00 0020 03 'two'", AFP_OK, "0020 0002");
 }
 
 void peer_close(struct peer *peer)
@@ -112,19 +106,51 @@ void peer_close(struct peer *peer)
     close(peer->served);
 }
 
-void fixture_start(struct fixture *fixture, struct peer *peer, const void *store,
-                   const char *version)
+void fixture_run(void)
 {
-    fixture_prepare(fixture);
-    fixture_use(fixture, store);
-    fixture_open(fixture);
-    peer_open(peer, &fixture->service, version);
+    fixture_open();
+    peer_open(&client, "AFP3.4");
 }
 
-void fixture_stop(struct fixture *fixture, struct peer *peer)
+void fixture_start(const void *store, const char *version)
 {
-    peer_close(peer);
-    fixture_close(fixture);
+    fixture_prepare(store);
+    fixture_open();
+    peer_open(&client, version);
+}
+
+void fixture_stop(void)
+{
+    peer_close(&client);
+    fixture_close();
+}
+
+int setup_client(void **state)
+{
+    fixture_start(*state, "AFP3.4");
+    return 0;
+}
+
+int teardown_client(void **state)
+{
+    (void)state;
+    fixture_stop();
+    return 0;
+}
+
+/* The byte of the command whose name stands here, and what follows the name. */
+static const char *command_of(const char *text, uint8_t *byte)
+{
+    size_t size = strcspn(text, " ");
+    for (unsigned code = 0; code <= UINT8_MAX; code++) {
+        const struct afp_command_entry *entry = afp_command_entry((uint8_t)code);
+        if (entry != NULL && strlen(entry->name) == size && memcmp(entry->name, text, size) == 0) {
+            *byte = (uint8_t)code;
+            return text + size;
+        }
+    }
+    fail_msg("no command: %s", text);
+    return NULL;
 }
 
 size_t bytes_of(const char *text, uint8_t *bytes, bool *wild, size_t limit)
@@ -140,6 +166,13 @@ size_t bytes_of(const char *text, uint8_t *bytes, bool *wild, size_t limit)
                 bytes[size++] = (uint8_t)*text;
             }
             text++;
+        } else if (strncmp(text, "FP", 2) == 0) {
+            text = command_of(text, &bytes[size++]);
+        } else if (strncmp(text, "root", 4) == 0) {
+            assert_true(size + 4 <= limit);
+            memcpy(bytes + size, "\0\0\0\2", 4);
+            size += 4;
+            text += 4;
         } else {
             unsigned value = 0;
             bool any = text[0] == '?' && text[1] == '?';
@@ -194,6 +227,19 @@ void expect_end(struct peer *peer)
     assert_false(peer_receive(peer));
 }
 
+void expect_closed(void)
+{
+    expect_end(&client);
+    peer_close(&client);
+}
+
+void fill(uint8_t *data, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        data[i] = (uint8_t)(i * 2654435761U >> 24);
+    }
+}
+
 int32_t peer_call(struct peer *peer, const char *request)
 {
     uint8_t bytes[4096];
@@ -209,7 +255,7 @@ int32_t peer_call(struct peer *peer, const char *request)
     return dsi_result(&peer->header);
 }
 
-void expect_payload(const struct peer *peer, const char *reply)
+static void expect_payload_of(const struct peer *peer, const char *reply)
 {
     uint8_t bytes[4096];
     bool wild[4096] = {false};
@@ -227,6 +273,11 @@ void expect_payload(const struct peer *peer, const char *reply)
     }
 }
 
+void expect_payload(const char *reply)
+{
+    expect_payload_of(&client, reply);
+}
+
 static void expect_result(const char *request, int32_t got, int32_t wanted)
 {
     if (got != wanted) {
@@ -234,12 +285,17 @@ static void expect_result(const char *request, int32_t got, int32_t wanted)
     }
 }
 
-void expect(struct peer *peer, const char *request, int32_t result, const char *reply)
+void expect_from(struct peer *peer, const char *request, int32_t result, const char *reply)
 {
     expect_result(request, peer_call(peer, request), result);
     if (reply != NULL) {
-        expect_payload(peer, reply);
+        expect_payload_of(peer, reply);
     }
+}
+
+void expect(const char *request, int32_t result, const char *reply)
+{
+    expect_from(&client, request, result, reply);
 }
 
 int32_t peer_write(struct peer *peer, const char *block, const void *data, size_t size)
@@ -258,11 +314,50 @@ int32_t peer_write(struct peer *peer, const char *block, const void *data, size_
     return dsi_result(&peer->header);
 }
 
-void expect_write(struct peer *peer, const char *block, const void *data, size_t size,
-                  int32_t result, const char *reply)
+void expect_write(const char *block, const void *data, size_t size, int32_t result,
+                  const char *reply)
 {
-    expect_result(block, peer_write(peer, block, data, size), result);
+    expect_result(block, peer_write(&client, block, data, size), result);
     if (reply != NULL) {
-        expect_payload(peer, reply);
+        expect_payload(reply);
     }
+}
+
+void create_file(unsigned volume, const char *name)
+{
+    char request[300];
+    snprintf(request, sizeof request, "FPCreateFile 00 %04x root 02 %02zx '%s'", volume,
+             strlen(name), name);
+    expect(request, AFP_OK, "");
+}
+
+void open_file(unsigned volume, const char *name, unsigned reference)
+{
+    char request[300], reply[20];
+    snprintf(request, sizeof request, "FPOpenFork 00 %04x root 0000 0003 02 %02zx '%s'", volume,
+             strlen(name), name);
+    snprintf(reply, sizeof reply, "0000 %04x", reference);
+    expect(request, AFP_OK, reply);
+}
+
+void create_and_open(unsigned volume, const char *name, unsigned reference)
+{
+    create_file(volume, name);
+    open_file(volume, name, reference);
+}
+
+void create_directory(unsigned volume, const char *name, unsigned id)
+{
+    char request[300], reply[20];
+    snprintf(request, sizeof request, "FPCreateDir 00 %04x root 02 %02zx '%s'", volume,
+             strlen(name), name);
+    snprintf(reply, sizeof reply, "%08x", id);
+    expect(request, AFP_OK, reply);
+}
+
+void close_fork(unsigned reference)
+{
+    char request[40];
+    snprintf(request, sizeof request, "FPCloseFork 00 %04x", reference);
+    expect(request, AFP_OK, "");
 }

@@ -1,12 +1,5 @@
 /* Faults that the server is told to have, byte by byte; and what it does about a client that does
  * not read. Expected bytes are written by hand from doc/protocol.md. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/clock.h"
 #include "base/stream.h"
 #include "server/faults.h"
@@ -22,15 +15,13 @@
 #define FAULTS 4
 #define LARGE  ((size_t)8 * 1024 * 1024)
 
-static struct fixture fixture;
-static struct peer peer;
 static struct fault faults[FAULTS];
 
 /* A service with these faults. */
 static void open_with(const char *const texts[FAULTS])
 {
     struct error error;
-    fixture_prepare(&fixture);
+    fixture_prepare("memory");
     fixture.config.faults = faults;
     for (size_t i = 0; i < FAULTS && texts[i] != NULL; i++) {
         if (!fault_parse(&faults[i], texts[i], &error)) {
@@ -38,25 +29,21 @@ static void open_with(const char *const texts[FAULTS])
         }
         fixture.config.fault_count = i + 1;
     }
-    fixture_open(&fixture);
-}
-
-static void close_all(void)
-{
-    peer_close(&peer);
-    fixture_close(&fixture);
+    fixture_open();
 }
 
 #define OPEN_WITH(...) open_with((const char *const[FAULTS]){__VA_ARGS__})
+/* The same, and the client has its volumes open. */
+#define RUN_WITH(...) (OPEN_WITH(__VA_ARGS__), peer_open(&client, "AFP3.4"))
 
 /* FPGetVolParms of one date: a reply of 6 bytes. */
-#define ASK       "11 00 0001 0008"
+#define ASK       "FPGetVolParms 00 0001 0008"
 #define ASK_BYTES 6
 
 static void send_command(const char *text)
 {
     uint8_t bytes[200];
-    peer_send(&peer, DSI_COMMAND, 0, bytes, bytes_of(text, bytes, NULL, sizeof bytes));
+    peer_send(&client, DSI_COMMAND, 0, bytes, bytes_of(text, bytes, NULL, sizeof bytes));
 }
 
 /* ---- Reading faults ---- */
@@ -95,7 +82,7 @@ static void faults_that_are_refused(void **state)
     };
     struct fault fault;
     struct error error;
-    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+    for (size_t i = 0; i < COUNT(wrong); i++) {
         if (fault_parse(&fault, wrong[i], &error)) {
             fail_msg("accepted: %s", wrong[i]);
         }
@@ -132,97 +119,89 @@ static void faults_are_read(void **state)
 
 static void expect_own(uint8_t command, const char *payload)
 {
-    assert_true(peer_receive(&peer));
-    assert_int_equal(peer.header.flags, DSI_REQUEST);
-    assert_int_equal(peer.header.command, command);
-    expect_payload(&peer, payload);
+    assert_true(peer_receive(&client));
+    assert_int_equal(client.header.flags, DSI_REQUEST);
+    assert_int_equal(client.header.command, command);
+    expect_payload(payload);
 }
 
 static void unasked_frames_come_before_the_reply(void **state)
 {
-    OPEN_WITH("tickle@FPGetVolParms", "attention=2005@FPGetVolParms", "shutdown=5@FPGetVolParms",
-              "unknown@FPGetVolParms");
-    peer_open(&peer, &fixture.service, "AFP3.4");
+    RUN_WITH("tickle@FPGetVolParms", "attention=2005@FPGetVolParms", "shutdown=5@FPGetVolParms",
+             "unknown@FPGetVolParms");
     send_command(ASK);
     expect_own(DSI_TICKLE, "");
     expect_own(DSI_ATTENTION, "2005");
-    assert_int_equal(peer.header.request_id, 1); /* one numbering for all of the server's own */
+    assert_int_equal(client.header.request_id, 1); /* one numbering for all of the server's own */
     expect_own(DSI_ATTENTION, "9005");
     expect_own(99, "'unknown' 00");
-    assert_true(peer_receive(&peer));
-    assert_int_equal(peer.header.flags, DSI_REPLY);
-    close_all();
+    assert_true(peer_receive(&client));
+    assert_int_equal(client.header.flags, DSI_REPLY);
+    fixture_stop();
 }
 
 /* ---- Replies that are wrong ---- */
 
 static void replies_are_changed(void **state)
 {
-    OPEN_WITH("truncate=2@FPGetVolParms#1", "extend=3@FPGetVolParms#2", "flip=0@FPGetVolParms#3",
-              "payload=0102@FPGetVolParms#4");
-    peer_open(&peer, &fixture.service, "AFP3.4");
-    expect(&peer, ASK, AFP_OK, "0008 ?? ??");
-    expect(&peer, ASK, AFP_OK, "0008 ?? ?? ?? ?? 00 00 00");
-    expect(&peer, ASK, AFP_OK, "ff08 ?? ?? ?? ??");
-    expect(&peer, ASK, AFP_OK, "0102");
-    expect(&peer, ASK, AFP_OK, "0008 ?? ?? ?? ??");
-    close_all();
+    RUN_WITH("truncate=2@FPGetVolParms#1", "extend=3@FPGetVolParms#2", "flip=0@FPGetVolParms#3",
+             "payload=0102@FPGetVolParms#4");
+    expect(ASK, AFP_OK, "0008 ?? ??");
+    expect(ASK, AFP_OK, "0008 ?? ?? ?? ?? 00 00 00");
+    expect(ASK, AFP_OK, "ff08 ?? ?? ?? ??");
+    expect(ASK, AFP_OK, "0102");
+    expect(ASK, AFP_OK, "0008 ?? ?? ?? ??");
+    fixture_stop();
 }
 
 static void ids_and_commands_are_changed(void **state)
 {
-    OPEN_WITH("id=77@FPGetVolParms#1", "command=6@FPGetVolParms#2", "twice@FPGetVolParms#3");
-    peer_open(&peer, &fixture.service, "AFP3.4");
-    uint16_t id = peer.request_id;
+    RUN_WITH("id=77@FPGetVolParms#1", "command=6@FPGetVolParms#2", "twice@FPGetVolParms#3");
+    uint16_t id = client.request_id;
     send_command(ASK);
-    assert_true(peer_receive(&peer));
-    assert_int_equal(peer.header.request_id, id + 77);
+    assert_true(peer_receive(&client));
+    assert_int_equal(client.header.request_id, id + 77);
     send_command(ASK);
-    assert_true(peer_receive(&peer));
-    assert_int_equal(peer.header.command, DSI_WRITE);
+    assert_true(peer_receive(&client));
+    assert_int_equal(client.header.command, DSI_WRITE);
     send_command(ASK);
     for (unsigned i = 0; i < 2; i++) {
-        assert_true(peer_receive(&peer));
-        assert_int_equal(peer.header.request_id, id + 2);
-        assert_int_equal(peer.header.length, ASK_BYTES);
+        assert_true(peer_receive(&client));
+        assert_int_equal(client.header.request_id, id + 2);
+        assert_int_equal(client.header.length, ASK_BYTES);
     }
-    close_all();
+    fixture_stop();
 }
 
 static void a_refused_request_is_not_executed(void **state)
 {
     static const uint8_t data[1000];
-    OPEN_WITH("code=-5000@FPCreateFile#1", "code=-5008@FPWriteExt#1", "eof=10@FPReadExt");
-    peer_open(&peer, &fixture.service, "AFP3.4");
-    expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_ACCESS_DENIED, "");
-    expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
-    expect(&peer, "1a 00 0001 00000002 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
-    expect_write(&peer, "3d 00 0001 0000000000000000 00000000000003e8", data, sizeof data,
+    RUN_WITH("code=-5000@FPCreateFile#1", "code=-5008@FPWriteExt#1", "eof=10@FPReadExt");
+    expect("FPCreateFile 00 0001 root 02 01 'f'", AFP_ACCESS_DENIED, "");
+    create_and_open(1, "f", 1);
+    expect_write("FPWriteExt 00 0001 0000000000000000 00000000000003e8", data, sizeof data,
                  AFP_DISK_FULL, "");
-    expect_write(&peer, "3d 00 0001 0000000000000000 0000000000000014", data, 20, AFP_OK,
+    expect_write("FPWriteExt 00 0001 0000000000000000 0000000000000014", data, 20, AFP_OK,
                  "0000000000000014");
-    expect(&peer, "3c 00 0001 0000000000000000 0000000000000014", AFP_EOF,
+    expect("FPReadExt 00 0001 0000000000000000 0000000000000014", AFP_EOF,
            "00 00 00 00 00 00 00 00 00 00");
-    close_all();
+    fixture_stop();
 }
 
 static void a_result_of_zero_is_one_too(void **state)
 {
-    OPEN_WITH("code=0@FPCreateFile");
-    peer_open(&peer, &fixture.service, "AFP3.4");
-    expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
-    expect(&peer, "1a 00 0001 00000002 0000 0003 02 01 'f'", AFP_OBJECT_NOT_FOUND, "");
-    close_all();
+    RUN_WITH("code=0@FPCreateFile");
+    create_file(1, "f");
+    expect("FPOpenFork 00 0001 root 0000 0003 02 01 'f'", AFP_OBJECT_NOT_FOUND, "");
+    fixture_stop();
 }
 
 static void a_session_is_refused(void **state)
 {
     OPEN_WITH("code=-1071@DSIOpenSession");
-    peer_connect(&peer, &fixture.service);
-    peer_send(&peer, DSI_OPEN_SESSION, 0, NULL, 0);
-    assert_true(peer_receive(&peer));
-    assert_int_equal(dsi_result(&peer.header), DSI_SERVER_BUSY);
-    close_all();
+    peer_open_session(&client);
+    assert_int_equal(dsi_result(&client.header), DSI_SERVER_BUSY);
+    fixture_stop();
     assert_int_equal(fixture.service.sessions, 0);
 }
 
@@ -230,38 +209,35 @@ static void a_session_is_refused(void **state)
 
 static void replies_in_reverse(void **state)
 {
-    OPEN_WITH("reverse=3@FPGetVolParms");
-    peer_open(&peer, &fixture.service, "AFP3.4");
-    uint16_t id = peer.request_id;
+    RUN_WITH("reverse=3@FPGetVolParms");
+    uint16_t id = client.request_id;
     for (unsigned i = 0; i < 5; i++) {
         send_command(ASK);
     }
     /* Three together; of the last two the client waits for one, so they leave as well. */
     static const uint16_t order[] = {2, 1, 0, 4, 3};
     for (unsigned i = 0; i < 5; i++) {
-        assert_true(peer_receive(&peer));
-        assert_int_equal(peer.header.request_id, id + order[i]);
-        assert_int_equal(peer.header.length, ASK_BYTES);
+        assert_true(peer_receive(&client));
+        assert_int_equal(client.header.request_id, id + order[i]);
+        assert_int_equal(client.header.length, ASK_BYTES);
     }
-    close_all();
+    fixture_stop();
 }
 
 static void a_reply_in_single_bytes(void **state)
 {
-    OPEN_WITH("pieces=1@FPGetVolParms");
-    peer_open(&peer, &fixture.service, "AFP3.4");
-    expect(&peer, ASK, AFP_OK, "0008 ?? ?? ?? ??");
-    close_all();
+    RUN_WITH("pieces=1@FPGetVolParms");
+    expect(ASK, AFP_OK, "0008 ?? ?? ?? ??");
+    fixture_stop();
 }
 
 static void a_delay_delays(void **state)
 {
-    OPEN_WITH("delay=0.15@FPGetVolParms");
-    peer_open(&peer, &fixture.service, "AFP3.4");
+    RUN_WITH("delay=0.15@FPGetVolParms");
     uint64_t begin_ns = clock_now_ns();
-    expect(&peer, ASK, AFP_OK, NULL);
+    expect(ASK, AFP_OK, NULL);
     assert_true(clock_now_ns() - begin_ns >= 150 * NS_PER_MS);
-    close_all();
+    fixture_stop();
 }
 
 /* A command that takes long: tickles meanwhile, in the server's interval. */
@@ -270,14 +246,14 @@ static void tickles_during_a_long_command(void **state)
     unsigned tickles = 0;
     OPEN_WITH("delay=0.5@FPGetVolParms");
     fixture.service.tickle_ns = 100 * NS_PER_MS;
-    peer_open(&peer, &fixture.service, "AFP3.4");
+    peer_open(&client, "AFP3.4");
     send_command(ASK);
-    while (peer_receive(&peer) && peer.header.command == DSI_TICKLE) {
+    while (peer_receive(&client) && client.header.command == DSI_TICKLE) {
         tickles++;
     }
-    assert_int_equal(peer.header.command, DSI_COMMAND);
+    assert_int_equal(client.header.command, DSI_COMMAND);
     assert_in_range(tickles, 2, 5);
-    close_all();
+    fixture_stop();
 }
 
 /* ---- Ends ---- */
@@ -287,7 +263,7 @@ static ssize_t bytes_until_the_end(void)
     uint8_t bytes[100];
     ssize_t total = 0;
     ssize_t got;
-    while ((got = recv(peer.socket, bytes, sizeof bytes, 0)) > 0) {
+    while ((got = recv(client.socket, bytes, sizeof bytes, 0)) > 0) {
         total += got;
     }
     return got < 0 ? -errno : total;
@@ -295,75 +271,70 @@ static ssize_t bytes_until_the_end(void)
 
 static void closes_after_so_many_bytes(void **state)
 {
-    OPEN_WITH("close=29@FPGetVolParms#2");
-    peer_open(&peer, &fixture.service, "AFP3.4");
-    expect(&peer, ASK, AFP_OK, NULL);
-    expect(&peer, ASK, AFP_OK, NULL); /* 22 bytes */
+    RUN_WITH("close=29@FPGetVolParms#2");
+    expect(ASK, AFP_OK, NULL);
+    expect(ASK, AFP_OK, NULL); /* 22 bytes */
     send_command(ASK);
     assert_int_equal(bytes_until_the_end(), 7);
-    close_all();
+    fixture_stop();
 }
 
 static void closes_at_a_request(void **state)
 {
     OPEN_WITH("close@#4"); /* OpenSession, login, two volumes */
-    peer_login(&peer, &fixture.service, "AFP3.4");
-    expect(&peer, "18 00 0020 03 'one'", AFP_OK, NULL);
-    send_command("18 00 0020 03 'two'");
+    peer_login(&client, "AFP3.4");
+    expect("FPOpenVol 00 0020 03 'one'", AFP_OK, NULL);
+    send_command("FPOpenVol 00 0020 03 'two'");
     assert_int_equal(bytes_until_the_end(), 0);
-    close_all();
+    fixture_stop();
     assert_int_equal(fixture.service.sessions, 0);
 }
 
 static void resets(void **state)
 {
-    OPEN_WITH("reset@FPGetVolParms");
-    peer_open(&peer, &fixture.service, "AFP3.4");
+    RUN_WITH("reset@FPGetVolParms");
     send_command(ASK);
     assert_int_equal(bytes_until_the_end(), -ECONNRESET);
-    close_all();
+    fixture_stop();
 }
 
 static void half_closes_and_goes_on(void **state)
 {
-    OPEN_WITH("half-close@FPGetVolParms");
-    peer_open(&peer, &fixture.service, "AFP3.4");
+    RUN_WITH("half-close@FPGetVolParms");
     send_command(ASK);
     assert_int_equal(bytes_until_the_end(), 0);
-    send_command("07 00 0001 00000002 02 01 'f'"); /* unanswered, but executed */
-    peer_close(&peer);
-    peer_open(&peer, &fixture.service, "AFP3.4");
-    expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OBJECT_EXISTS, "");
-    close_all();
+    send_command("FPCreateFile 00 0001 root 02 01 'f'"); /* unanswered, but executed */
+    peer_close(&client);
+    peer_open(&client, "AFP3.4");
+    expect("FPCreateFile 00 0001 root 02 01 'f'", AFP_OBJECT_EXISTS, "");
+    fixture_stop();
 }
 
 /* Nothing comes, for as long as it is worth to wait here. */
 static void expect_silence(void)
 {
-    struct pollfd waiting = {.fd = peer.socket, .events = POLLIN};
+    struct pollfd waiting = {.fd = client.socket, .events = POLLIN};
     assert_int_equal(poll(&waiting, 1, 200), 0);
 }
 
 static void ignores_one_and_falls_mute(void **state)
 {
-    OPEN_WITH("ignore@FPGetVolParms#1", "mute@FPGetVolParms#3");
-    peer_open(&peer, &fixture.service, "AFP3.4");
+    RUN_WITH("ignore@FPGetVolParms#1", "mute@FPGetVolParms#3");
     send_command(ASK);
     expect_silence();
-    expect(&peer, ASK, AFP_OK, NULL);
+    expect(ASK, AFP_OK, NULL);
     send_command(ASK);
-    send_command("02 00 0001");
+    send_command("FPCloseVol 00 0001");
     expect_silence();
-    close_all();
+    fixture_stop();
 }
 
 static void a_deaf_server_ends_with_its_client(void **state)
 {
-    OPEN_WITH("deaf@FPGetVolParms");
-    peer_open(&peer, &fixture.service, "AFP3.4");
+    RUN_WITH("deaf@FPGetVolParms");
     send_command(ASK);
     expect_silence();
-    close_all(); /* waits for the session's thread */
+    fixture_stop(); /* waits for the session's thread */
 }
 
 /* ---- A client that does not read ---- */
@@ -377,58 +348,54 @@ static void a_client_that_writes_before_it_reads(void **state)
     const size_t writes = LARGE / data_size;
     struct error error;
     struct timeval limit = {.tv_sec = 15};
-    fixture_prepare(&fixture);
-    fixture_use(&fixture, *state);
-    fixture_open(&fixture);
-    peer_open(&peer, &fixture.service, "AFP3.4");
-    setsockopt(peer.socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
-    expect(&peer, "1a 00 0001 00000002 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
-    expect(&peer, "1f 00 0001 0800 0000000000800000", AFP_OK, "");
-    send_command("3c 00 0001 0000000000000000 0000000000800000");
-    uint16_t id = peer.request_id;
+    fixture_prepare(*state);
+    fixture_run();
+    setsockopt(client.socket, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    create_and_open(1, "f", 1);
+    expect("FPSetForkParms 00 0001 0800 0000000000800000", AFP_OK, "");
+    send_command("FPReadExt 00 0001 0000000000000000 0000000000800000");
+    uint16_t id = client.request_id;
     for (size_t i = 0; i < writes; i++) {
         uint8_t header[DSI_HEADER_SIZE];
         dsi_header_encode(header, &(struct dsi_header){.command = DSI_WRITE,
-                                                       .request_id = peer.request_id++,
+                                                       .request_id = client.request_id++,
                                                        .offset_or_result = 20,
                                                        .length = sizeof data});
         struct iovec pieces[] = {{header, sizeof header}, {data, sizeof data}};
         data[4 + 5] = (uint8_t)(i * data_size >> 16); /* of the offset, big-endian */
-        if (!stream_send_all(peer.socket, pieces, 2, false, &error)) {
+        if (!stream_send_all(client.socket, pieces, 2, false, &error)) {
             fail_msg("write %zu: %s", i, error.message);
         }
     }
     uint8_t header[DSI_HEADER_SIZE];
-    assert_true(stream_receive_all(peer.socket, header, sizeof header, &error));
+    assert_true(stream_receive_all(client.socket, header, sizeof header, &error));
     assert_int_equal(dsi_header_decode(header).length, LARGE);
-    assert_true(stream_discard_all(peer.socket, LARGE, &error));
+    assert_true(stream_discard_all(client.socket, LARGE, &error));
     for (size_t i = 0; i < writes; i++) {
-        assert_true(peer_receive(&peer));
-        assert_int_equal(peer.header.request_id, id + i);
-        assert_int_equal(dsi_result(&peer.header), AFP_OK);
+        assert_true(peer_receive(&client));
+        assert_int_equal(client.header.request_id, id + i);
+        assert_int_equal(dsi_result(&client.header), AFP_OK);
     }
-    expect(&peer, "0e 00 0001 0800", AFP_OK, "0800 0000000000800000");
-    close_all();
+    expect("FPGetForkParms 00 0001 0800", AFP_OK, "0800 0000000000800000");
+    fixture_stop();
 }
 
 /* Without that, or when the store is full, the client has to read: the server gives up on it. */
 static void a_client_that_never_reads(void **state)
 {
-    fixture_prepare(&fixture);
+    fixture_prepare("memory");
     fixture.config.read_ahead_bytes = 0;
-    fixture_open(&fixture);
+    fixture_open();
     fixture.service.silence_ns = 300 * NS_PER_MS;
-    peer_open(&peer, &fixture.service, "AFP3.4");
-    expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
-    expect(&peer, "1a 00 0001 00000002 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
-    expect(&peer, "1f 00 0001 0800 0000000004000000", AFP_OK, "");
-    send_command("3c 00 0001 0000000000000000 0000000004000000");
-    pthread_join(peer.thread, NULL); /* the session ends although nobody closes */
-    close(peer.socket);
-    close(peer.served);
+    peer_open(&client, "AFP3.4");
+    create_and_open(1, "f", 1);
+    expect("FPSetForkParms 00 0001 0800 0000000004000000", AFP_OK, "");
+    send_command("FPReadExt 00 0001 0000000000000000 0000000004000000");
+    pthread_join(client.thread, NULL); /* the session ends although nobody closes */
+    close(client.socket);
+    close(client.served);
     assert_int_equal(fixture.service.sessions, 0);
-    fixture_close(&fixture);
+    fixture_close();
 }
 
 int main(void)

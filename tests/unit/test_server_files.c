@@ -1,11 +1,4 @@
 /* Files and directories: doc/protocol.md 3.1, 5.3, 6. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "server_fixture.h"
 
 #include <stdio.h>
@@ -13,63 +6,49 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static struct fixture fixture;
-static struct peer peer, other;
-
-static int setup(void **state)
-{
-    fixture_start(&fixture, &peer, *state, "AFP3.4");
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    fixture_stop(&fixture, &peer);
-    return 0;
-}
-
 static void create(void **state)
 {
-    expect(&peer, "07 00 0001 00000002 02 05 'a.bin'", AFP_OK, "");
-    expect(&peer, "07 00 0001 00000002 02 05 'a.bin'", AFP_OBJECT_EXISTS, "");
-    expect(&peer, "07 80 0001 00000002 02 05 'a.bin'", AFP_OK, "");
-    expect(&peer, "07 00 0001 00000002 02 00", AFP_OBJECT_TYPE_ERROR, "");
-    expect(&peer, "07 00 0001 00000099 02 01 'x'", AFP_OBJECT_NOT_FOUND, "");
-    expect(&peer, "07 00 0001 00000000 02 01 'x'", AFP_PARAMETER_ERROR, "");
-    expect(&peer, "07 00 0003 00000002 02 01 'x'", AFP_PARAMETER_ERROR, "");
-    expect(&peer, "07 00 0001 00000002 01 01 'x'", AFP_PARAMETER_ERROR, ""); /* short name */
-    expect(&peer, "07 00 0001 00000002 02 20 '12345678901234567890123456789012'",
+    expect("FPCreateFile 00 0001 root 02 05 'a.bin'", AFP_OK, "");
+    expect("FPCreateFile 00 0001 root 02 05 'a.bin'", AFP_OBJECT_EXISTS, "");
+    expect("FPCreateFile 80 0001 root 02 05 'a.bin'", AFP_OK, "");
+    expect("FPCreateFile 00 0001 root 02 00", AFP_OBJECT_TYPE_ERROR, "");
+    expect("FPCreateFile 00 0001 00000099 02 01 'x'", AFP_OBJECT_NOT_FOUND, "");
+    expect("FPCreateFile 00 0001 00000000 02 01 'x'", AFP_PARAMETER_ERROR, "");
+    expect("FPCreateFile 00 0003 root 02 01 'x'", AFP_PARAMETER_ERROR, "");
+    expect("FPCreateFile 00 0001 root 01 01 'x'", AFP_PARAMETER_ERROR, ""); /* short name */
+    expect("FPCreateFile 00 0001 root 02 20 '12345678901234567890123456789012'",
            AFP_PARAMETER_ERROR, "");
-    expect(&peer, "06 00 0001 00000002 02 01 'd'", AFP_OK, "00000012");
-    expect(&peer, "06 00 0001 00000002 02 01 'd'", AFP_OBJECT_EXISTS, "");
-    expect(&peer, "07 80 0001 00000002 02 01 'd'", AFP_OBJECT_TYPE_ERROR, "");
-    expect(&peer, "07 00 0001 00000002 02 03 'd' 00 'x'", AFP_OK, "");
-    expect(&peer, "07 00 0001 00000002 02 03 'e' 00 'x'", AFP_OBJECT_NOT_FOUND, "");
-    expect(&peer, "07 00 0001 00000002 02 07 'a.bin' 00 'x'", AFP_OBJECT_NOT_FOUND, "");
+    create_directory(1, "d", 0x12);
+    expect("FPCreateDir 00 0001 root 02 01 'd'", AFP_OBJECT_EXISTS, "");
+    expect("FPCreateFile 80 0001 root 02 01 'd'", AFP_OBJECT_TYPE_ERROR, "");
+    expect("FPCreateFile 00 0001 root 02 03 'd' 00 'x'", AFP_OK, "");
+    expect("FPCreateFile 00 0001 root 02 03 'e' 00 'x'", AFP_OBJECT_NOT_FOUND, "");
+    expect("FPCreateFile 00 0001 root 02 07 'a.bin' 00 'x'", AFP_OBJECT_NOT_FOUND, "");
 }
 
 /* Appendix C. */
 static void parameters(void **state)
 {
-    expect(&peer, "22 00 0001 00000002 0000 0102 02 00", AFP_OK,
+    expect("FPGetFileDirParms 00 0001 root 0000 0102 02 00", AFP_OK,
            "0000 0102 80 00 00000001 00000002");
-    expect(&peer, "07 00 0001 00000002 03 00000000 0005 'a.bin'", AFP_OK, "");
-    expect(&peer, "22 00 0001 00000002 efff bfff 02 05 'a.bin'", AFP_OK,
+    expect("FPCreateFile 00 0001 root 03 00000000 0005 'a.bin'", AFP_OK, "");
+    expect("FPGetFileDirParms 00 0001 root efff bfff 02 05 'a.bin'", AFP_OK,
            "efff bfff 00 00 0000 00000002 ???????? ???????? 80000000"
            "0000000000000000000000000000000000000000000000000000000000000000"
            "0068 ???? 00000011 00000000 00000000 0000000000000000 ???? 00000000 0000000000000000"
            "0000fffe 0000fffe 000081b6 ???????? 05 'a.bin' 00 ???????? 0005 'a.bin'");
-    expect(&peer, "22 00 0001 00000002 0000 0000 02 05 'a.bin'", AFP_OK, "0000 0000 00 00");
-    expect(&peer, "22 00 0001 00000002 1000 0000 02 05 'a.bin'", AFP_BITMAP_ERROR, "");
-    expect(&peer, "22 00 0001 00000002 0000 4000 02 00", AFP_BITMAP_ERROR, "");
-    expect(&peer, "22 00 0001 00000002 0100 0100 02 01 'x'", AFP_OBJECT_NOT_FOUND, "");
-    expect(&peer, "22 00 0001 00000002 0000 0040 02 00", AFP_OK, "0000 0040 80 00 0002 03 'one'");
+    expect("FPGetFileDirParms 00 0001 root 0000 0000 02 05 'a.bin'", AFP_OK, "0000 0000 00 00");
+    expect("FPGetFileDirParms 00 0001 root 1000 0000 02 05 'a.bin'", AFP_BITMAP_ERROR, "");
+    expect("FPGetFileDirParms 00 0001 root 0000 4000 02 00", AFP_BITMAP_ERROR, "");
+    expect("FPGetFileDirParms 00 0001 root 0100 0100 02 01 'x'", AFP_OBJECT_NOT_FOUND, "");
+    expect("FPGetFileDirParms 00 0001 root 0000 0040 02 00", AFP_OK,
+           "0000 0040 80 00 0002 03 'one'");
 }
 
 static void paths(void **state)
 {
-    expect(&peer, "06 00 0001 00000002 02 01 'd'", AFP_OK, "00000011");
-    expect(&peer, "06 00 0001 00000011 02 01 'e'", AFP_OK, "00000012");
+    create_directory(1, "d", 0x11);
+    expect("FPCreateDir 00 0001 00000011 02 01 'e'", AFP_OK, "00000012");
     static const struct {
         const char *path; /* directory ID, path */
         const char *id;   /* NULL: not found */
@@ -92,87 +71,89 @@ static void paths(void **state)
         {"00000002 02 03 'x' 00 'e'", NULL},
         {"00000002 03 00000000 0003 'd' 00 'e'", "00000012"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         char request[200], reply[60] = "";
-        snprintf(request, sizeof request, "22 00 0001 %.8s 0000 0100 %s", rows[i].path,
-                 rows[i].path + 8);
+        snprintf(request, sizeof request, "FPGetFileDirParms 00 0001 %.8s 0000 0100 %s",
+                 rows[i].path, rows[i].path + 8);
         if (rows[i].id != NULL) {
             snprintf(reply, sizeof reply, "0000 0100 80 00 %s", rows[i].id);
         }
-        expect(&peer, request, rows[i].id != NULL ? AFP_OK : AFP_OBJECT_NOT_FOUND, reply);
+        expect(request, rows[i].id != NULL ? AFP_OK : AFP_OBJECT_NOT_FOUND, reply);
     }
 }
 
 static void delete (void **state)
 {
-    expect(&peer, "06 00 0001 00000002 02 01 'd'", AFP_OK, "00000011");
-    expect(&peer, "07 00 0001 00000011 02 01 'f'", AFP_OK, "");
-    expect(&peer, "08 00 0001 00000002 02 01 'd'", AFP_DIRECTORY_NOT_EMPTY, "");
-    expect(&peer, "1a 00 0001 00000011 0000 0001 02 01 'f'", AFP_OK, "0000 0001");
-    expect(&peer, "08 00 0001 00000011 02 01 'f'", AFP_FILE_BUSY, "");
-    expect(&peer, "07 80 0001 00000011 02 01 'f'", AFP_FILE_BUSY, "");
-    expect(&peer, "04 00 0001", AFP_OK, "");
-    expect(&peer, "1e 00 0001 00000011 0001 02 01 'f' 00 8100", AFP_OK, "");
-    expect(&peer, "08 00 0001 00000011 02 01 'f'", AFP_OBJECT_LOCKED, "");
-    expect(&peer, "1e 00 0001 00000011 0001 02 01 'f' 00 0100", AFP_OK, "");
-    expect(&peer, "08 00 0001 00000011 02 01 'f'", AFP_OK, "");
-    expect(&peer, "08 00 0001 00000011 02 01 'f'", AFP_OBJECT_NOT_FOUND, "");
-    expect(&peer, "08 00 0001 00000011 02 00", AFP_OK, ""); /* by its own ID */
-    expect(&peer, "08 00 0001 00000002 02 00", AFP_ACCESS_DENIED, "");
+    create_directory(1, "d", 0x11);
+    expect("FPCreateFile 00 0001 00000011 02 01 'f'", AFP_OK, "");
+    expect("FPDelete 00 0001 root 02 01 'd'", AFP_DIRECTORY_NOT_EMPTY, "");
+    expect("FPOpenFork 00 0001 00000011 0000 0001 02 01 'f'", AFP_OK, "0000 0001");
+    expect("FPDelete 00 0001 00000011 02 01 'f'", AFP_FILE_BUSY, "");
+    expect("FPCreateFile 80 0001 00000011 02 01 'f'", AFP_FILE_BUSY, "");
+    close_fork(1);
+    expect("FPSetFileParms 00 0001 00000011 0001 02 01 'f' 00 8100", AFP_OK, "");
+    expect("FPDelete 00 0001 00000011 02 01 'f'", AFP_OBJECT_LOCKED, "");
+    expect("FPSetFileParms 00 0001 00000011 0001 02 01 'f' 00 0100", AFP_OK, "");
+    expect("FPDelete 00 0001 00000011 02 01 'f'", AFP_OK, "");
+    expect("FPDelete 00 0001 00000011 02 01 'f'", AFP_OBJECT_NOT_FOUND, "");
+    expect("FPDelete 00 0001 00000011 02 00", AFP_OK, ""); /* by its own ID */
+    expect("FPDelete 00 0001 root 02 00", AFP_ACCESS_DENIED, "");
 }
 
 static void rename_and_move(void **state)
 {
-    expect(&peer, "06 00 0001 00000002 02 01 'd'", AFP_OK, "00000011");
-    expect(&peer, "06 00 0001 00000011 02 01 'e'", AFP_OK, "00000012");
-    expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
-    expect(&peer, "1c 00 0001 00000002 02 01 'f' 02 01 'g'", AFP_OK, "");
-    expect(&peer, "1c 00 0001 00000002 02 01 'g' 02 00", AFP_OK, "");
-    expect(&peer, "1c 00 0001 00000002 02 01 'g' 02 01 'g'", AFP_OK, "");
-    expect(&peer, "1c 00 0001 00000002 02 01 'g' 02 01 'd'", AFP_OBJECT_EXISTS, "");
-    expect(&peer, "1c 00 0001 00000002 02 00 02 01 'x'", AFP_CANT_RENAME, "");
-    expect(&peer, "1c 00 0001 00000002 02 01 'f' 02 01 'x'", AFP_OBJECT_NOT_FOUND, "");
-    expect(&peer, "1c 00 0001 00000002 02 01 'g' 02 03 'x' 00 'y'", AFP_PARAMETER_ERROR, "");
-    expect(&peer, "17 00 0001 00000002 00000002 02 01 'g' 02 01 'd' 02 00", AFP_OK, "");
-    expect(&peer, "22 00 0001 00000011 0100 0000 02 01 'g'", AFP_OK, "0100 0000 00 00 00000013");
-    expect(&peer, "17 00 0001 00000011 00000012 02 01 'g' 02 00 02 01 'h'", AFP_OK, "");
-    expect(&peer, "22 00 0001 00000012 0100 0000 02 01 'h'", AFP_OK, "0100 0000 00 00 00000013");
-    expect(&peer, "17 00 0001 00000002 00000012 02 01 'd' 02 00 02 00", AFP_CANT_MOVE, "");
-    expect(&peer, "17 00 0001 00000002 00000011 02 00 02 00 02 00", AFP_CANT_MOVE, "");
-    expect(&peer, "17 00 0001 00000011 00000012 02 01 'e' 02 01 'h' 02 00", AFP_OBJECT_TYPE_ERROR,
-           "");
+    create_directory(1, "d", 0x11);
+    expect("FPCreateDir 00 0001 00000011 02 01 'e'", AFP_OK, "00000012");
+    create_file(1, "f");
+    expect("FPRename 00 0001 root 02 01 'f' 02 01 'g'", AFP_OK, "");
+    expect("FPRename 00 0001 root 02 01 'g' 02 00", AFP_OK, "");
+    expect("FPRename 00 0001 root 02 01 'g' 02 01 'g'", AFP_OK, "");
+    expect("FPRename 00 0001 root 02 01 'g' 02 01 'd'", AFP_OBJECT_EXISTS, "");
+    expect("FPRename 00 0001 root 02 00 02 01 'x'", AFP_CANT_RENAME, "");
+    expect("FPRename 00 0001 root 02 01 'f' 02 01 'x'", AFP_OBJECT_NOT_FOUND, "");
+    expect("FPRename 00 0001 root 02 01 'g' 02 03 'x' 00 'y'", AFP_PARAMETER_ERROR, "");
+    expect("FPMoveAndRename 00 0001 root root 02 01 'g' 02 01 'd' 02 00", AFP_OK, "");
+    expect("FPGetFileDirParms 00 0001 00000011 0100 0000 02 01 'g'", AFP_OK,
+           "0100 0000 00 00 00000013");
+    expect("FPMoveAndRename 00 0001 00000011 00000012 02 01 'g' 02 00 02 01 'h'", AFP_OK, "");
+    expect("FPGetFileDirParms 00 0001 00000012 0100 0000 02 01 'h'", AFP_OK,
+           "0100 0000 00 00 00000013");
+    expect("FPMoveAndRename 00 0001 root 00000012 02 01 'd' 02 00 02 00", AFP_CANT_MOVE, "");
+    expect("FPMoveAndRename 00 0001 root 00000011 02 00 02 00 02 00", AFP_CANT_MOVE, "");
+    expect("FPMoveAndRename 00 0001 00000011 00000012 02 01 'e' 02 01 'h' 02 00",
+           AFP_OBJECT_TYPE_ERROR, "");
 }
 
 static void exchange(void **state)
 {
-    expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
-    expect(&peer, "07 00 0001 00000002 02 01 'g'", AFP_OK, "");
-    expect(&peer, "06 00 0001 00000002 02 01 'd'", AFP_OK, "00000013");
-    expect(&peer, "1a 00 0001 00000002 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
-    expect_write(&peer, "3d 00 0001 0000000000000000 0000000000000005", "hello", 5, AFP_OK,
+    create_file(1, "f");
+    create_file(1, "g");
+    create_directory(1, "d", 0x13);
+    open_file(1, "f", 1);
+    expect_write("FPWriteExt 00 0001 0000000000000000 0000000000000005", "hello", 5, AFP_OK,
                  "0000000000000005");
-    expect(&peer, "2a 00 0001 00000002 00000002 02 01 'f' 02 01 'g'", AFP_OK, "");
-    expect(&peer, "22 00 0001 00000002 0900 0000 02 01 'g'", AFP_OK,
+    expect("FPExchangeFiles 00 0001 root root 02 01 'f' 02 01 'g'", AFP_OK, "");
+    expect("FPGetFileDirParms 00 0001 root 0900 0000 02 01 'g'", AFP_OK,
            "0900 0000 00 00 00000012 0000000000000005");
-    expect(&peer, "0e 00 0001 0100", AFP_OK, "0100 00000012"); /* the open fork moved too */
-    expect(&peer, "2a 00 0001 00000002 00000002 02 01 'f' 02 01 'f'", AFP_SAME_OBJECT, "");
-    expect(&peer, "2a 00 0001 00000002 00000002 02 01 'f' 02 01 'd'", AFP_OBJECT_TYPE_ERROR, "");
+    expect("FPGetForkParms 00 0001 0100", AFP_OK, "0100 00000012"); /* the open fork moved too */
+    expect("FPExchangeFiles 00 0001 root root 02 01 'f' 02 01 'f'", AFP_SAME_OBJECT, "");
+    expect("FPExchangeFiles 00 0001 root root 02 01 'f' 02 01 'd'", AFP_OBJECT_TYPE_ERROR, "");
 }
 
 static void set_parameters(void **state)
 {
-    expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
-    expect(&peer, "23 00 0001 00000002 001d 02 01 'f' 00 8001 00000005 00000006 00000007", AFP_OK,
-           "");
-    expect(&peer, "22 00 0001 00000002 001d 0000 02 01 'f'", AFP_OK,
+    create_file(1, "f");
+    expect("FPSetFileDirParms 00 0001 root 001d 02 01 'f' 00 8001 00000005 00000006 00000007",
+           AFP_OK, "");
+    expect("FPGetFileDirParms 00 0001 root 001d 0000 02 01 'f'", AFP_OK,
            "001d 0000 00 00 0001 00000005 00000006 00000007");
-    expect(&peer, "23 00 0001 00000002 0001 02 01 'f' 00 0001", AFP_OK, "");
-    expect(&peer, "22 00 0001 00000002 0001 0000 02 01 'f'", AFP_OK, "0001 0000 00 00 0000");
-    expect(&peer, "23 00 0001 00000002 0200 02 01 'f' 00 00000000", AFP_BITMAP_ERROR, "");
-    expect(&peer, "1d 00 0001 00000002 0001 02 01 'f' 00 0001", AFP_OBJECT_TYPE_ERROR, "");
-    expect(&peer, "1e 00 0001 00000002 0001 02 00 0001", AFP_OBJECT_TYPE_ERROR, "");
-    expect(&peer, "1d 00 0001 00000002 0008 02 00 00000009", AFP_OK, "");
-    expect(&peer, "22 00 0001 00000002 0000 0008 02 00", AFP_OK, "0000 0008 80 00 00000009");
+    expect("FPSetFileDirParms 00 0001 root 0001 02 01 'f' 00 0001", AFP_OK, "");
+    expect("FPGetFileDirParms 00 0001 root 0001 0000 02 01 'f'", AFP_OK, "0001 0000 00 00 0000");
+    expect("FPSetFileDirParms 00 0001 root 0200 02 01 'f' 00 00000000", AFP_BITMAP_ERROR, "");
+    expect("FPSetDirParms 00 0001 root 0001 02 01 'f' 00 0001", AFP_OBJECT_TYPE_ERROR, "");
+    expect("FPSetFileParms 00 0001 root 0001 02 00 0001", AFP_OBJECT_TYPE_ERROR, "");
+    expect("FPSetDirParms 00 0001 root 0008 02 00 00000009", AFP_OK, "");
+    expect("FPGetFileDirParms 00 0001 root 0000 0008 02 00", AFP_OK, "0000 0008 80 00 00000009");
 }
 
 /* ---- Enumerating -------------------------------------------------------------------------------
@@ -180,31 +161,31 @@ static void set_parameters(void **state)
 
 static void enumerate_rules(void **state)
 {
-    expect(&peer, "09 00 0001 00000002 0140 0140 0005 0001 1000 02 00", AFP_OBJECT_NOT_FOUND, "");
-    expect(&peer, "07 00 0001 00000002 02 05 'a.bin'", AFP_OK, "");
-    expect(&peer, "06 00 0001 00000002 02 02 'dd'", AFP_OK, "00000012");
-    expect(&peer, "09 00 0001 00000002 0140 0140 0005 0001 1000 02 00", AFP_OK,
+    expect("FPEnumerate 00 0001 root 0140 0140 0005 0001 1000 02 00", AFP_OBJECT_NOT_FOUND, "");
+    expect("FPCreateFile 00 0001 root 02 05 'a.bin'", AFP_OK, "");
+    create_directory(1, "dd", 0x12);
+    expect("FPEnumerate 00 0001 root 0140 0140 0005 0001 1000 02 00", AFP_OK,
            "0140 0140 0002 0e 00 0006 00000011 05 'a.bin' 0c 80 0006 00000012 02 'dd' 00");
-    expect(&peer, "44 00 0001 00000002 2100 2100 0005 00000001 00001000 02 00", AFP_OK,
+    expect("FPEnumerateExt2 00 0001 root 2100 2100 0005 00000001 00001000 02 00", AFP_OK,
            "2100 2100 0002 001a 00 00 00000011 000a00000000 ???????? 0005 'a.bin' 00"
            "0016 80 00 00000012 000a00000000 ???????? 0002 'dd'");
-    expect(&peer, "42 00 0001 00000002 0100 0000 0005 0001 1000 02 00", AFP_OK,
+    expect("FPEnumerateExt 00 0001 root 0100 0000 0005 0001 1000 02 00", AFP_OK,
            "0100 0000 0001 0008 00 00 00000011");
-    expect(&peer, "42 00 0001 00000002 0000 0100 0005 0001 1000 02 00", AFP_OK,
+    expect("FPEnumerateExt 00 0001 root 0000 0100 0005 0001 1000 02 00", AFP_OK,
            "0000 0100 0001 0008 80 00 00000012");
-    expect(&peer, "42 00 0001 00000002 0000 0100 0005 0002 1000 02 00", AFP_OBJECT_NOT_FOUND, "");
-    expect(&peer, "42 00 0001 00000002 0100 0100 0005 0003 1000 02 00", AFP_OBJECT_NOT_FOUND, "");
-    expect(&peer, "42 00 0001 00000002 0100 0100 0000 0001 1000 02 00", AFP_OBJECT_NOT_FOUND, "");
-    expect(&peer, "42 00 0001 00000002 0100 0100 0005 0000 1000 02 00", AFP_PARAMETER_ERROR, "");
-    expect(&peer, "42 00 0001 00000002 0100 0100 0005 0001 000d 02 00", AFP_PARAMETER_ERROR, "");
-    expect(&peer, "42 00 0001 00000002 0100 0100 0005 0001 0002 02 00", AFP_PARAMETER_ERROR, "");
-    expect(&peer, "42 00 0001 00000002 0100 0100 0005 0001 000e 02 00", AFP_OK,
+    expect("FPEnumerateExt 00 0001 root 0000 0100 0005 0002 1000 02 00", AFP_OBJECT_NOT_FOUND, "");
+    expect("FPEnumerateExt 00 0001 root 0100 0100 0005 0003 1000 02 00", AFP_OBJECT_NOT_FOUND, "");
+    expect("FPEnumerateExt 00 0001 root 0100 0100 0000 0001 1000 02 00", AFP_OBJECT_NOT_FOUND, "");
+    expect("FPEnumerateExt 00 0001 root 0100 0100 0005 0000 1000 02 00", AFP_PARAMETER_ERROR, "");
+    expect("FPEnumerateExt 00 0001 root 0100 0100 0005 0001 000d 02 00", AFP_PARAMETER_ERROR, "");
+    expect("FPEnumerateExt 00 0001 root 0100 0100 0005 0001 0002 02 00", AFP_PARAMETER_ERROR, "");
+    expect("FPEnumerateExt 00 0001 root 0100 0100 0005 0001 000e 02 00", AFP_OK,
            "0100 0100 0001 0008 00 00 00000011");
-    expect(&peer, "42 00 0001 00000002 0000 0000 0005 0001 1000 02 00", AFP_BITMAP_ERROR, "");
-    expect(&peer, "42 00 0001 00000002 0100 0100 0005 0001 1000 02 05 'a.bin'",
+    expect("FPEnumerateExt 00 0001 root 0000 0000 0005 0001 1000 02 00", AFP_BITMAP_ERROR, "");
+    expect("FPEnumerateExt 00 0001 root 0100 0100 0005 0001 1000 02 05 'a.bin'",
            AFP_OBJECT_TYPE_ERROR, "");
-    expect(&peer, "42 00 0001 00000002 0100 0100 0005 0001 1000 02 01 'x'", AFP_DIRECTORY_NOT_FOUND,
-           "");
+    expect("FPEnumerateExt 00 0001 root 0100 0100 0005 0001 1000 02 01 'x'",
+           AFP_DIRECTORY_NOT_FOUND, "");
 }
 
 /* Pages as a client takes them: each entry once, whatever the page's size. */
@@ -214,23 +195,23 @@ static void enumerate_pages(void **state)
     static bool seen[COUNT];
     char request[120];
     for (unsigned i = 0; i < COUNT; i++) {
-        snprintf(request, sizeof request, "07 00 0001 00000002 02 0b 'entry %05u'", i);
-        expect(&peer, request, AFP_OK, "");
+        snprintf(request, sizeof request, "FPCreateFile 00 0001 root 02 0b 'entry %05u'", i);
+        expect(request, AFP_OK, "");
     }
     for (unsigned pass = 0; pass < 2; pass++) {
         unsigned next = 1, replies = 0;
         memset(seen, 0, sizeof seen);
         for (;; replies++) {
             snprintf(request, sizeof request,
-                     "44 00 0001 00000002 0140 0140 %04x %08x ffffffff 02 00",
+                     "FPEnumerateExt2 00 0001 root 0140 0140 %04x %08x ffffffff 02 00",
                      pass == 0 ? 40 : 9999, next);
-            int32_t result = peer_call(&peer, request);
+            int32_t result = peer_call(&client, request);
             if (result == AFP_OBJECT_NOT_FOUND) {
                 break;
             }
             assert_int_equal(result, AFP_OK);
-            unsigned count = peer.payload[4] * 256U + peer.payload[5];
-            const uint8_t *at = peer.payload + 6;
+            unsigned count = client.payload[4] * 256U + client.payload[5];
+            const uint8_t *at = client.payload + 6;
             for (unsigned i = 0; i < count; i++) {
                 unsigned number;
                 assert_int_equal(sscanf((const char *)at + 11, "entry %5u", &number), 1);
@@ -238,7 +219,7 @@ static void enumerate_pages(void **state)
                 seen[number] = true;
                 at += at[0] * 256 + at[1];
             }
-            assert_ptr_equal(at, peer.payload + peer.header.length);
+            assert_ptr_equal(at, client.payload + client.header.length);
             next += count;
         }
         assert_int_equal(next, COUNT + 1);
@@ -252,129 +233,122 @@ static void enumerate_pages(void **state)
 static void copy_file(void **state)
 {
     static const uint8_t data[5000] = "data";
-    expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
-    expect(&peer, "06 00 0001 00000002 02 01 'd'", AFP_OK, "00000012");
-    expect(&peer, "06 00 0002 00000002 02 01 'e'", AFP_OK, "00000011");
-    expect(&peer,
-           "23 00 0001 00000002 0020 02 01 'f' 00 'TEXTttxt' 000000000000000000000000"
+    create_file(1, "f");
+    create_directory(1, "d", 0x12);
+    create_directory(2, "e", 0x11);
+    expect("FPSetFileDirParms 00 0001 root 0020 02 01 'f' 00 'TEXTttxt' 000000000000000000000000"
            "000000000000000000000000",
            AFP_OK, "");
-    expect(&peer, "1a 00 0001 00000002 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
-    expect(&peer, "1a 80 0001 00000002 0000 0003 02 01 'f'", AFP_OK, "0000 0002");
-    expect_write(&peer, "21 00 0001 00000000 00001388", data, 5000, AFP_OK, "00001388");
-    expect_write(&peer, "21 00 0002 00000000 00000004", "rsrc", 4, AFP_OK, "00000004");
-    expect(&peer, "23 00 0001 00000002 0008 02 01 'f' 00 00000006", AFP_OK, "");
+    open_file(1, "f", 1);
+    expect("FPOpenFork 80 0001 root 0000 0003 02 01 'f'", AFP_OK, "0000 0002");
+    expect_write("FPWrite 00 0001 00000000 00001388", data, 5000, AFP_OK, "00001388");
+    expect_write("FPWrite 00 0002 00000000 00000004", "rsrc", 4, AFP_OK, "00000004");
+    expect("FPSetFileDirParms 00 0001 root 0008 02 01 'f' 00 00000006", AFP_OK, "");
     /* The source is open for writing in this session, and that is fine. */
-    expect(&peer, "05 00 0001 00000002 0002 00000011 02 01 'f' 02 00 02 04 'copy'", AFP_OK, "");
-    expect(&peer, "22 00 0002 00000011 0f28 0000 02 04 'copy'", AFP_OK,
+    expect("FPCopyFile 00 0001 root 0002 00000011 02 01 'f' 02 00 02 04 'copy'", AFP_OK, "");
+    expect("FPGetFileDirParms 00 0002 00000011 0f28 0000 02 04 'copy'", AFP_OK,
            "0f28 0000 00 00 00000006 'TEXTttxt' 000000000000000000000000000000000000000000000000"
            "00000012 00001388 00000004 0000000000001388");
-    expect(&peer, "1a 00 0002 00000011 0000 0001 02 04 'copy'", AFP_OK, "0000 0003");
-    expect(&peer, "1b 00 0003 00000000 00001388 0000", AFP_OK, NULL);
-    assert_memory_equal(peer.payload, data, 5000);
+    expect("FPOpenFork 00 0002 00000011 0000 0001 02 04 'copy'", AFP_OK, "0000 0003");
+    expect("FPRead 00 0003 00000000 00001388 0000", AFP_OK, NULL);
+    assert_memory_equal(client.payload, data, 5000);
     /* Into the same volume, with the source's name. */
-    expect(&peer, "05 00 0001 00000002 0001 00000002 02 01 'f' 02 01 'd' 02 00", AFP_OK, "");
-    expect(&peer, "22 00 0001 00000012 0200 0000 02 01 'f'", AFP_OK, "0200 0000 00 00 00001388");
-    expect(&peer, "05 00 0001 00000002 0001 00000002 02 01 'f' 02 01 'd' 02 00", AFP_OBJECT_EXISTS,
+    expect("FPCopyFile 00 0001 root 0001 root 02 01 'f' 02 01 'd' 02 00", AFP_OK, "");
+    expect("FPGetFileDirParms 00 0001 00000012 0200 0000 02 01 'f'", AFP_OK,
+           "0200 0000 00 00 00001388");
+    expect("FPCopyFile 00 0001 root 0001 root 02 01 'f' 02 01 'd' 02 00", AFP_OBJECT_EXISTS, "");
+    expect("FPCopyFile 00 0001 root 0001 root 02 01 'f' 02 01 'f' 02 00", AFP_OBJECT_TYPE_ERROR,
            "");
-    expect(&peer, "05 00 0001 00000002 0001 00000002 02 01 'f' 02 01 'f' 02 00",
-           AFP_OBJECT_TYPE_ERROR, "");
-    expect(&peer, "05 00 0001 00000002 0001 00000002 02 01 'd' 02 00 02 01 'x'",
-           AFP_OBJECT_TYPE_ERROR, "");
-    expect(&peer, "05 00 0001 00000002 0001 00000002 02 01 'x' 02 00 02 01 'y'",
-           AFP_OBJECT_NOT_FOUND, "");
-    expect(&peer, "05 00 0001 00000002 0003 00000002 02 01 'f' 02 00 02 01 'y'",
-           AFP_PARAMETER_ERROR, "");
+    expect("FPCopyFile 00 0001 root 0001 root 02 01 'd' 02 00 02 01 'x'", AFP_OBJECT_TYPE_ERROR,
+           "");
+    expect("FPCopyFile 00 0001 root 0001 root 02 01 'x' 02 00 02 01 'y'", AFP_OBJECT_NOT_FOUND, "");
+    expect("FPCopyFile 00 0001 root 0003 root 02 01 'f' 02 00 02 01 'y'", AFP_PARAMETER_ERROR, "");
     /* A fork that denies reading is in the way. */
-    expect(&peer, "04 00 0001", AFP_OK, "");
-    expect(&peer, "1a 00 0001 00000002 0000 0013 02 01 'f'", AFP_OK, "0000 0001");
-    expect(&peer, "05 00 0001 00000002 0001 00000002 02 01 'f' 02 00 02 01 'y'", AFP_DENY_CONFLICT,
-           "");
+    close_fork(1);
+    expect("FPOpenFork 00 0001 root 0000 0013 02 01 'f'", AFP_OK, "0000 0001");
+    expect("FPCopyFile 00 0001 root 0001 root 02 01 'f' 02 00 02 01 'y'", AFP_DENY_CONFLICT, "");
 }
 
 /* A copy that does not fit leaves nothing. */
 static void copy_to_a_full_volume(void **state)
 {
-    fixture_prepare(&fixture);
-    fixture_use(&fixture, *state);
+    fixture_prepare(*state);
     fixture.volumes[1].limit_bytes = 3000000;
-    fixture_open(&fixture);
-    peer_open(&peer, &fixture.service, "AFP3.4");
-    expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
-    expect(&peer, "1a 00 0001 00000002 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
-    expect(&peer, "1f 00 0001 0200 00400000", AFP_OK, "");
-    expect(&peer, "05 00 0001 00000002 0002 00000002 02 01 'f' 02 00 02 00", AFP_DISK_FULL, "");
-    expect(&peer, "22 00 0002 00000002 0000 0000 02 01 'f'", AFP_OBJECT_NOT_FOUND, "");
-    expect(&peer, "11 00 0002 0600", AFP_OK, "0600 00000000002dc6c0 00000000002dc6c0");
-    peer_close(&peer);
-    fixture_close(&fixture);
+    fixture_run();
+    create_and_open(1, "f", 1);
+    expect("FPSetForkParms 00 0001 0200 00400000", AFP_OK, "");
+    expect("FPCopyFile 00 0001 root 0002 root 02 01 'f' 02 00 02 00", AFP_DISK_FULL, "");
+    expect("FPGetFileDirParms 00 0002 root 0000 0000 02 01 'f'", AFP_OBJECT_NOT_FOUND, "");
+    expect("FPGetVolParms 00 0002 0600", AFP_OK, "0600 00000000002dc6c0 00000000002dc6c0");
+    fixture_stop();
 }
 
 static void read_only_volume(void **state)
 {
     static const char *const refused[] = {
-        "07 00 0002 00000002 02 01 'f'",
-        "06 00 0002 00000002 02 01 'f'",
-        "08 00 0002 00000002 02 01 'f'",
-        "1c 00 0002 00000002 02 01 'f' 02 01 'g'",
-        "17 00 0002 00000002 00000002 02 01 'f' 02 00 02 01 'g'",
-        "2a 00 0002 00000002 00000002 02 01 'f' 02 01 'g'",
-        "23 00 0002 00000002 0001 02 00 0000",
-        "05 00 0001 00000002 0002 00000002 02 01 'f' 02 00 02 00",
+        "FPCreateFile 00 0002 root 02 01 'f'",
+        "FPCreateDir 00 0002 root 02 01 'f'",
+        "FPDelete 00 0002 root 02 01 'f'",
+        "FPRename 00 0002 root 02 01 'f' 02 01 'g'",
+        "FPMoveAndRename 00 0002 root root 02 01 'f' 02 00 02 01 'g'",
+        "FPExchangeFiles 00 0002 root root 02 01 'f' 02 01 'g'",
+        "FPSetFileDirParms 00 0002 root 0001 02 00 0000",
+        "FPCopyFile 00 0001 root 0002 root 02 01 'f' 02 00 02 00",
     };
-    fixture_prepare(&fixture);
-    fixture_use(&fixture, *state);
+    fixture_prepare(*state);
     fixture.volumes[1].read_only = true;
     fixture.volumes[1].free_bytes = 5000000000;
-    fixture_open(&fixture);
-    peer_open(&peer, &fixture.service, "AFP3.4");
-    for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
-        expect(&peer, refused[i], AFP_VOLUME_LOCKED, "");
+    fixture_run();
+    for (size_t i = 0; i < COUNT(refused); i++) {
+        expect(refused[i], AFP_VOLUME_LOCKED, "");
     }
-    expect(&peer, "11 00 0002 0241", AFP_OK, "0241 10c1 ffffffff 000000012a05f200");
-    peer_close(&peer);
-    fixture_close(&fixture);
+    expect("FPGetVolParms 00 0002 0241", AFP_OK, "0241 10c1 ffffffff 000000012a05f200");
+    fixture_stop();
 }
 
 /* What a client of 2.x sees of names it cannot take, and what it may not ask. */
 static void old_clients(void **state)
 {
     static const char *const requests[] = {
-        "22 00 0001 00000002 0940 0000 02 01 'f'",
-        "22 00 0001 00000002 2000 0000 02 01 'f'",
-        "22 00 0001 00000002 0000 8000 02 00",
-        "42 00",
+        "FPGetFileDirParms 00 0001 root 0940 0000 02 01 'f'",
+        "FPGetFileDirParms 00 0001 root 2000 0000 02 01 'f'",
+        "FPGetFileDirParms 00 0001 root 0000 8000 02 00",
+        "FPEnumerateExt 00",
     };
     static const int32_t results[] = {AFP_BITMAP_ERROR, AFP_BITMAP_ERROR, AFP_BITMAP_ERROR,
                                       AFP_CALL_NOT_SUPPORTED};
-    expect(&peer, "07 00 0001 00000002 03 00000000 0003 'e' cc81", AFP_OK, "");
-    expect(&peer, "07 00 0001 00000002 03 00000000 0024 '123456789012345678901234567890123456'",
+    expect("FPCreateFile 00 0001 root 03 00000000 0003 'e' cc81", AFP_OK, "");
+    expect("FPCreateFile 00 0001 root 03 00000000 0024 '123456789012345678901234567890123456'",
            AFP_OK, "");
-    peer_open(&other, &fixture.service, "AFP2.2");
-    for (size_t i = 0; i < sizeof results / sizeof results[0]; i++) {
-        expect(&other, requests[i], results[i], "");
+    peer_open(&other, "AFP2.2");
+    for (size_t i = 0; i < COUNT(results); i++) {
+        expect_from(&other, requests[i], results[i], "");
     }
-    expect(&other, "22 00 0001 00000002 0100 0000 03 00000000 0001 'f'", AFP_PARAMETER_ERROR, "");
-    expect(&other, "09 00 0001 00000002 0040 0040 0005 0001 1000 02 00", AFP_OK,
-           "0040 0040 0002 06 00 0002 01 8e 24 00 0002 1f '1234567890123456789012345678#12'");
-    expect(&other, "22 00 0001 00000002 0100 0000 02 01 8e", AFP_OK, "0100 0000 00 00 00000011");
-    expect(&other, "22 00 0001 00000002 0100 0000 02 1f '1234567890123456789012345678#12'", AFP_OK,
-           "0100 0000 00 00 00000012");
+    expect_from(&other, "FPGetFileDirParms 00 0001 root 0100 0000 03 00000000 0001 'f'",
+                AFP_PARAMETER_ERROR, "");
+    expect_from(&other, "FPEnumerate 00 0001 root 0040 0040 0005 0001 1000 02 00", AFP_OK,
+                "0040 0040 0002 06 00 0002 01 8e 24 00 0002 1f '1234567890123456789012345678#12'");
+    expect_from(&other, "FPGetFileDirParms 00 0001 root 0100 0000 02 01 8e", AFP_OK,
+                "0100 0000 00 00 00000011");
+    expect_from(&other,
+                "FPGetFileDirParms 00 0001 root 0100 0000 02 1f '1234567890123456789012345678#12'",
+                AFP_OK, "0100 0000 00 00 00000012");
     /* 3.2: dates in local time, here two hours east. */
-    expect(&peer, "1e 00 0001 00000002 0008 03 00000000 0003 'e' cc81 00000006", AFP_OK, "");
-    expect(&other, "22 00 0001 00000002 0008 0000 02 01 8e", AFP_OK, "0008 0000 00 00 00001c26");
-    expect(&other, "1e 00 0001 00000002 0008 02 01 8e 00 00001c27", AFP_OK, "");
-    expect(&peer, "22 00 0001 00000002 0008 0000 03 00000000 0003 'e' cc81", AFP_OK,
+    expect("FPSetFileParms 00 0001 root 0008 03 00000000 0003 'e' cc81 00000006", AFP_OK, "");
+    expect_from(&other, "FPGetFileDirParms 00 0001 root 0008 0000 02 01 8e", AFP_OK,
+                "0008 0000 00 00 00001c26");
+    expect_from(&other, "FPSetFileParms 00 0001 root 0008 02 01 8e 00 00001c27", AFP_OK, "");
+    expect("FPGetFileDirParms 00 0001 root 0008 0000 03 00000000 0003 'e' cc81", AFP_OK,
            "0008 0000 00 00 00000007");
     peer_close(&other);
-    peer_open(&other, &fixture.service, "AFPVersion 2.1");
-    expect(&other, "11 00 0001 0200", AFP_BITMAP_ERROR, "");
-    expect(&other, "7a 00 00000001", AFP_CALL_NOT_SUPPORTED, "");
+    peer_open(&other, "AFPVersion 2.1");
+    expect_from(&other, "FPGetVolParms 00 0001 0200", AFP_BITMAP_ERROR, "");
+    expect_from(&other, "FPZzzzz 00 00000001", AFP_CALL_NOT_SUPPORTED, "");
     peer_close(&other);
 }
 
 /* Each in the stores that keep what is written. */
-#define TEST(name)       ON_BOTH_STORES(setup, teardown, name)
+#define TEST(name)       ON_BOTH_STORES(setup_client, teardown_client, name)
 #define TEST_ALONE(name) ON_BOTH_STORES(NULL, NULL, name)
 
 int main(void)

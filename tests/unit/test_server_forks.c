@@ -1,26 +1,16 @@
 /* Forks: opening, deny modes, reading, writing, locks: doc/protocol.md 5.4. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "server_fixture.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static struct fixture fixture;
-static struct peer peer, other;
-
 /* A file "f" (ID 0x11) with 23 bytes, open for everything as fork 1. */
 static void start(const char *store, const char *version)
 {
-    fixture_start(&fixture, &peer, store, version);
-    expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
-    expect(&peer, "1a 00 0001 00000002 0200 0003 02 01 'f'", AFP_OK, "0200 0001 00000000");
-    expect_write(&peer, "21 00 0001 00000000 00000017", "0123456789abcdefghijklm", 23, AFP_OK,
+    fixture_start(store, version);
+    create_file(1, "f");
+    expect("FPOpenFork 00 0001 root 0200 0003 02 01 'f'", AFP_OK, "0200 0001 00000000");
+    expect_write("FPWrite 00 0001 00000000 00000017", "0123456789abcdefghijklm", 23, AFP_OK,
                  "00000017");
 }
 
@@ -36,189 +26,185 @@ static int setup_old(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    fixture_stop(&fixture, &peer);
-    return 0;
-}
-
 static void open_and_close(void **state)
 {
-    expect(&peer, "1a 00 0001 00000002 0000 0001 02 01 'x'", AFP_OBJECT_NOT_FOUND, "");
-    expect(&peer, "1a 00 0001 00000002 0000 0001 02 00", AFP_OBJECT_TYPE_ERROR, "");
-    expect(&peer, "1a 00 0001 00000002 1000 0001 02 01 'f'", AFP_BITMAP_ERROR, "");
-    expect(&peer, "1a 80 0001 00000002 0100 0001 02 01 'f'", AFP_OK, "0100 0002 00000011");
-    expect(&peer, "0e 00 0001 0a00", AFP_OK, "0a00 00000017 0000000000000017");
-    expect(&peer, "0e 00 0001 0400", AFP_BITMAP_ERROR, "");
-    expect(&peer, "0e 00 0002 4000", AFP_OK, "4000 0000000000000000");
-    expect(&peer, "0e 00 0002 0800", AFP_BITMAP_ERROR, "");
-    expect(&peer, "0e 00 0003 0200", AFP_PARAMETER_ERROR, "");
-    expect(&peer, "0e 00 0001 0001", AFP_OK, "0001 0018"); /* both forks open */
-    expect(&peer, "0b 00 0001", AFP_OK, "");
-    expect(&peer, "4f 00 0001", AFP_OK, "");
-    expect(&peer, "04 00 0001", AFP_OK, "");
-    expect(&peer, "04 00 0001", AFP_PARAMETER_ERROR, "");
-    expect(&peer, "04 00 0000", AFP_PARAMETER_ERROR, "");
-    expect(&peer, "04 00 ffff", AFP_PARAMETER_ERROR, "");
-    expect(&peer, "02 00 0001", AFP_OK, ""); /* closing a volume closes its forks */
-    expect(&peer, "04 00 0002", AFP_PARAMETER_ERROR, "");
+    expect("FPOpenFork 00 0001 root 0000 0001 02 01 'x'", AFP_OBJECT_NOT_FOUND, "");
+    expect("FPOpenFork 00 0001 root 0000 0001 02 00", AFP_OBJECT_TYPE_ERROR, "");
+    expect("FPOpenFork 00 0001 root 1000 0001 02 01 'f'", AFP_BITMAP_ERROR, "");
+    expect("FPOpenFork 80 0001 root 0100 0001 02 01 'f'", AFP_OK, "0100 0002 00000011");
+    expect("FPGetForkParms 00 0001 0a00", AFP_OK, "0a00 00000017 0000000000000017");
+    expect("FPGetForkParms 00 0001 0400", AFP_BITMAP_ERROR, "");
+    expect("FPGetForkParms 00 0002 4000", AFP_OK, "4000 0000000000000000");
+    expect("FPGetForkParms 00 0002 0800", AFP_BITMAP_ERROR, "");
+    expect("FPGetForkParms 00 0003 0200", AFP_PARAMETER_ERROR, "");
+    expect("FPGetForkParms 00 0001 0001", AFP_OK, "0001 0018"); /* both forks open */
+    expect("FPFlushFork 00 0001", AFP_OK, "");
+    expect("FPSyncFork 00 0001", AFP_OK, "");
+    close_fork(1);
+    expect("FPCloseFork 00 0001", AFP_PARAMETER_ERROR, "");
+    expect("FPCloseFork 00 0000", AFP_PARAMETER_ERROR, "");
+    expect("FPCloseFork 00 ffff", AFP_PARAMETER_ERROR, "");
+    expect("FPCloseVol 00 0001", AFP_OK, ""); /* closing a volume closes its forks */
+    expect("FPCloseFork 00 0002", AFP_PARAMETER_ERROR, "");
 }
 
 static void reading(void **state)
 {
-    expect(&peer, "3c 00 0001 000000000000000f 0000000000000064", AFP_EOF, "'fghijklm'");
-    expect(&peer, "1b 00 0001 0000000f 00000008 0000", AFP_OK, "'fghijklm'");
-    expect(&peer, "1b 00 0001 00000017 00000001 0000", AFP_EOF, "");
-    expect(&peer, "1b 00 0001 00000099 00000001 0000", AFP_EOF, "");
-    expect(&peer, "1b 00 0001 00000000 00000000 0000", AFP_OK, "");
-    expect(&peer, "1b 00 0001 ffffffff 00000001 0000", AFP_PARAMETER_ERROR, "");
-    expect(&peer, "1b 00 0001 00000000 ffffffff 0000", AFP_PARAMETER_ERROR, "");
-    expect(&peer, "1b 00 0001 7fffffff 00000001 0000", AFP_DISK_FULL, "");
-    expect(&peer, "3c 00 0001 7fffffffffffffff 7fffffffffffffff", AFP_EOF, "");
-    expect(&peer, "1a 00 0001 00000002 0000 0002 02 01 'f'", AFP_OK, "0000 0002");
-    expect(&peer, "1b 00 0002 00000000 00000001 0000", AFP_ACCESS_DENIED, "");
+    expect("FPReadExt 00 0001 000000000000000f 0000000000000064", AFP_EOF, "'fghijklm'");
+    expect("FPRead 00 0001 0000000f 00000008 0000", AFP_OK, "'fghijklm'");
+    expect("FPRead 00 0001 00000017 00000001 0000", AFP_EOF, "");
+    expect("FPRead 00 0001 00000099 00000001 0000", AFP_EOF, "");
+    expect("FPRead 00 0001 00000000 00000000 0000", AFP_OK, "");
+    expect("FPRead 00 0001 ffffffff 00000001 0000", AFP_PARAMETER_ERROR, "");
+    expect("FPRead 00 0001 00000000 ffffffff 0000", AFP_PARAMETER_ERROR, "");
+    expect("FPRead 00 0001 7fffffff 00000001 0000", AFP_DISK_FULL, "");
+    expect("FPReadExt 00 0001 7fffffffffffffff 7fffffffffffffff", AFP_EOF, "");
+    expect("FPOpenFork 00 0001 root 0000 0002 02 01 'f'", AFP_OK, "0000 0002");
+    expect("FPRead 00 0002 00000000 00000001 0000", AFP_ACCESS_DENIED, "");
     /* More than one reply can carry. */
-    expect(&peer, "1f 00 0001 0800 0000000200000000", AFP_OK, "");
-    expect(&peer, "3c 00 0001 0000000000000000 0000000200000000", AFP_PARAMETER_ERROR, "");
-    expect(&peer, "3c 00 0001 00000001ffffffff 0000000000000005", AFP_EOF, "00");
+    expect("FPSetForkParms 00 0001 0800 0000000200000000", AFP_OK, "");
+    expect("FPReadExt 00 0001 0000000000000000 0000000200000000", AFP_PARAMETER_ERROR, "");
+    expect("FPReadExt 00 0001 00000001ffffffff 0000000000000005", AFP_EOF, "00");
 }
 
 static void writing(void **state)
 {
-    expect_write(&peer, "3d 80 0001 fffffffffffffffd 0000000000000003", "XYZ", 3, AFP_OK,
+    expect_write("FPWriteExt 80 0001 fffffffffffffffd 0000000000000003", "XYZ", 3, AFP_OK,
                  "0000000000000017");
-    expect_write(&peer, "21 80 0001 fffffffd 00000003", "XYZ", 3, AFP_OK, "00000017");
+    expect_write("FPWrite 80 0001 fffffffd 00000003", "XYZ", 3, AFP_OK, "00000017");
     /* The frame's length counts, not the request's. */
-    expect_write(&peer, "21 00 0001 00000000 00000190", "AB", 2, AFP_OK, "00000002");
-    expect(&peer, "1b 00 0001 00000000 00000017 0000", AFP_OK, "'AB23456789abcdefghijXYZ'");
-    expect_write(&peer, "21 00 0001 00000064 00000000", "", 0, AFP_OK, "00000064");
-    expect(&peer, "0e 00 0001 0200", AFP_OK, "0200 00000017"); /* nothing written, nothing grown */
-    expect_write(&peer, "21 00 0001 00000020 00000001", "!", 1, AFP_OK, "00000021");
-    expect(&peer, "1b 00 0001 00000015 0000000c 0000", AFP_OK, "'YZ' 000000000000000000 '!'");
-    expect_write(&peer, "21 00 0001 ffffffff 00000001", "!", 1, AFP_PARAMETER_ERROR, "");
-    expect_write(&peer, "21 80 0001 ffffff00 00000001", "!", 1, AFP_PARAMETER_ERROR, "");
-    expect_write(&peer, "21 00 0001 7fffffff 00000001", "!", 1, AFP_DISK_FULL, "");
-    expect_write(&peer, "3d 00 0001 7fffffffffffffff 0000000000000001", "!", 1, AFP_DISK_FULL, "");
-    expect_write(&peer, "21 00 0009 00000000 00000001", "!", 1, AFP_PARAMETER_ERROR, "");
-    expect(&peer, "1a 00 0001 00000002 0000 0001 02 01 'f'", AFP_OK, "0000 0002");
-    expect_write(&peer, "21 00 0002 00000000 00000001", "!", 1, AFP_ACCESS_DENIED, "");
-    expect(&peer, "1f 00 0002 0200 00000000", AFP_ACCESS_DENIED, "");
-    expect(&peer, "1f 00 0001 0400 00000000", AFP_BITMAP_ERROR, "");
-    expect(&peer, "1f 00 0001 0a00 00000000 00000000", AFP_BITMAP_ERROR, "");
-    expect(&peer, "1f 00 0001 0200 00000003", AFP_OK, "");
-    expect(&peer, "1b 00 0001 00000000 00000017 0000", AFP_EOF, "'AB2'");
-    expect(&peer, "1f 00 0001 0800 ffffffffffffffff", AFP_PARAMETER_ERROR, "");
+    expect_write("FPWrite 00 0001 00000000 00000190", "AB", 2, AFP_OK, "00000002");
+    expect("FPRead 00 0001 00000000 00000017 0000", AFP_OK, "'AB23456789abcdefghijXYZ'");
+    expect_write("FPWrite 00 0001 00000064 00000000", "", 0, AFP_OK, "00000064");
+    expect("FPGetForkParms 00 0001 0200", AFP_OK,
+           "0200 00000017"); /* nothing written, nothing grown */
+    expect_write("FPWrite 00 0001 00000020 00000001", "!", 1, AFP_OK, "00000021");
+    expect("FPRead 00 0001 00000015 0000000c 0000", AFP_OK, "'YZ' 000000000000000000 '!'");
+    expect_write("FPWrite 00 0001 ffffffff 00000001", "!", 1, AFP_PARAMETER_ERROR, "");
+    expect_write("FPWrite 80 0001 ffffff00 00000001", "!", 1, AFP_PARAMETER_ERROR, "");
+    expect_write("FPWrite 00 0001 7fffffff 00000001", "!", 1, AFP_DISK_FULL, "");
+    expect_write("FPWriteExt 00 0001 7fffffffffffffff 0000000000000001", "!", 1, AFP_DISK_FULL, "");
+    expect_write("FPWrite 00 0009 00000000 00000001", "!", 1, AFP_PARAMETER_ERROR, "");
+    expect("FPOpenFork 00 0001 root 0000 0001 02 01 'f'", AFP_OK, "0000 0002");
+    expect_write("FPWrite 00 0002 00000000 00000001", "!", 1, AFP_ACCESS_DENIED, "");
+    expect("FPSetForkParms 00 0002 0200 00000000", AFP_ACCESS_DENIED, "");
+    expect("FPSetForkParms 00 0001 0400 00000000", AFP_BITMAP_ERROR, "");
+    expect("FPSetForkParms 00 0001 0a00 00000000 00000000", AFP_BITMAP_ERROR, "");
+    expect("FPSetForkParms 00 0001 0200 00000003", AFP_OK, "");
+    expect("FPRead 00 0001 00000000 00000017 0000", AFP_EOF, "'AB2'");
+    expect("FPSetForkParms 00 0001 0800 ffffffffffffffff", AFP_PARAMETER_ERROR, "");
 }
 
 /* Payloads of many sizes, in and out, through the buffer's and the pipe's edges. */
 static void all_sizes(void **state)
 {
     static uint8_t data[200000];
-    for (size_t i = 0; i < sizeof data; i++) {
-        data[i] = (uint8_t)(i * 2654435761U >> 24);
-    }
+    fill(data, sizeof data);
     for (size_t size = 1; size < sizeof data; size = size * 3 / 2 + 1) {
         char request[80], reply[40];
         snprintf(reply, sizeof reply, "%016zx", size + 7);
-        expect_write(&peer, "3d 00 0001 0000000000000007 0000000000000000", data, size, AFP_OK,
+        expect_write("FPWriteExt 00 0001 0000000000000007 0000000000000000", data, size, AFP_OK,
                      reply);
-        snprintf(request, sizeof request, "3c 00 0001 0000000000000007 %016zx", size);
-        expect(&peer, request, AFP_OK, NULL);
-        assert_int_equal(peer.header.length, size);
-        assert_memory_equal(peer.payload, data, size);
+        snprintf(request, sizeof request, "FPReadExt 00 0001 0000000000000007 %016zx", size);
+        expect(request, AFP_OK, NULL);
+        assert_int_equal(client.header.length, size);
+        assert_memory_equal(client.payload, data, size);
     }
 }
 
 static void null_store(void **state)
 {
     static uint8_t first[1000], data[100000];
-    expect(&peer, "3c 00 0001 0000000000000000 0000000000000064", AFP_EOF, NULL);
-    assert_int_equal(peer.header.length, 23);
-    expect_write(&peer, "3d 00 0001 0000000000000017 0000000000000000", data, sizeof data, AFP_OK,
+    expect("FPReadExt 00 0001 0000000000000000 0000000000000064", AFP_EOF, NULL);
+    assert_int_equal(client.header.length, 23);
+    expect_write("FPWriteExt 00 0001 0000000000000017 0000000000000000", data, sizeof data, AFP_OK,
                  "00000000000186b7");
-    expect(&peer, "1f 00 0001 0800 0000000100000000", AFP_OK, "");
-    expect(&peer, "3c 00 0001 00000000000ffe00 00000000000003e8", AFP_OK, NULL);
-    assert_int_equal(peer.header.length, 1000);
-    memcpy(first, peer.payload, 1000);
-    expect(&peer, "3c 00 0001 00000000000ffe00 00000000000003e8", AFP_OK, NULL);
-    assert_memory_equal(peer.payload, first, 1000);
+    expect("FPSetForkParms 00 0001 0800 0000000100000000", AFP_OK, "");
+    expect("FPReadExt 00 0001 00000000000ffe00 00000000000003e8", AFP_OK, NULL);
+    assert_int_equal(client.header.length, 1000);
+    memcpy(first, client.payload, 1000);
+    expect("FPReadExt 00 0001 00000000000ffe00 00000000000003e8", AFP_OK, NULL);
+    assert_memory_equal(client.payload, first, 1000);
 }
 
 static void deny_modes(void **state)
 {
-    expect(&peer, "04 00 0001", AFP_OK, "");
-    peer_open(&other, &fixture.service, "AFP3.4");
+    close_fork(1);
+    peer_open(&other, "AFP3.4");
     static const uint8_t modes[] = {0x01, 0x02, 0x03, 0x11, 0x12, 0x13, 0x21,
                                     0x22, 0x23, 0x31, 0x32, 0x33, 0x00, 0x30};
     for (size_t i = 0; i < sizeof modes; i++) {
         for (size_t j = 0; j < sizeof modes; j++) {
             char request[80];
-            snprintf(request, sizeof request, "1a 00 0001 00000002 0100 00%02x 02 01 'f'",
+            snprintf(request, sizeof request, "FPOpenFork 00 0001 root 0100 00%02x 02 01 'f'",
                      modes[i]);
-            expect(&peer, request, AFP_OK, "0100 0001 00000011");
+            expect(request, AFP_OK, "0100 0001 00000011");
             bool conflict =
                 ((modes[i] & 3) & (modes[j] >> 4)) || ((modes[j] & 3) & (modes[i] >> 4));
-            snprintf(request, sizeof request, "1a 00 0001 00000002 0100 00%02x 02 01 'f'",
+            snprintf(request, sizeof request, "FPOpenFork 00 0001 root 0100 00%02x 02 01 'f'",
                      modes[j]);
-            expect(&other, request, conflict ? AFP_DENY_CONFLICT : AFP_OK,
-                   conflict ? "0100 0000 00000011" : "0100 0001 00000011");
+            expect_from(&other, request, conflict ? AFP_DENY_CONFLICT : AFP_OK,
+                        conflict ? "0100 0000 00000011" : "0100 0001 00000011");
             if (!conflict) {
-                expect(&other, "04 00 0001", AFP_OK, "");
+                expect_from(&other, "FPCloseFork 00 0001", AFP_OK, "");
             }
             /* The other fork of the file is another matter. */
-            snprintf(request, sizeof request, "1a 80 0001 00000002 0100 00%02x 02 01 'f'",
+            snprintf(request, sizeof request, "FPOpenFork 80 0001 root 0100 00%02x 02 01 'f'",
                      modes[j]);
-            expect(&other, request, AFP_OK, "0100 0001 00000011");
-            expect(&other, "04 00 0001", AFP_OK, "");
-            expect(&peer, "04 00 0001", AFP_OK, "");
+            expect_from(&other, request, AFP_OK, "0100 0001 00000011");
+            expect_from(&other, "FPCloseFork 00 0001", AFP_OK, "");
+            close_fork(1);
         }
     }
     /* A client that goes away takes its denies along. */
-    expect(&other, "1a 00 0001 00000002 0000 0033 02 01 'f'", AFP_OK, "0000 0001");
+    expect_from(&other, "FPOpenFork 00 0001 root 0000 0033 02 01 'f'", AFP_OK, "0000 0001");
     peer_close(&other);
-    expect(&peer, "1a 00 0001 00000002 0000 0033 02 01 'f'", AFP_OK, "0000 0001");
+    expect("FPOpenFork 00 0001 root 0000 0033 02 01 'f'", AFP_OK, "0000 0001");
     /* So does one that logs out. */
-    expect(&peer, "14 00", AFP_OK, "");
-    expect(&peer, "0e 00 0001 0200", AFP_CALL_NOT_SUPPORTED, "");
-    peer_open(&other, &fixture.service, "AFP3.4");
-    expect(&other, "1a 00 0001 00000002 0000 0033 02 01 'f'", AFP_OK, "0000 0001");
+    expect("FPLogout 00", AFP_OK, "");
+    expect("FPGetForkParms 00 0001 0200", AFP_CALL_NOT_SUPPORTED, "");
+    peer_open(&other, "AFP3.4");
+    expect_from(&other, "FPOpenFork 00 0001 root 0000 0033 02 01 'f'", AFP_OK, "0000 0001");
     peer_close(&other);
 }
 
 static void write_inhibit(void **state)
 {
-    expect(&peer, "23 00 0001 00000002 0001 02 01 'f' 00 8020", AFP_OK, "");
-    expect(&peer, "1a 00 0001 00000002 0000 0003 02 01 'f'", AFP_OBJECT_LOCKED, "");
-    expect(&peer, "1a 00 0001 00000002 0000 0001 02 01 'f'", AFP_OK, "0000 0002");
+    expect("FPSetFileDirParms 00 0001 root 0001 02 01 'f' 00 8020", AFP_OK, "");
+    expect("FPOpenFork 00 0001 root 0000 0003 02 01 'f'", AFP_OBJECT_LOCKED, "");
+    expect("FPOpenFork 00 0001 root 0000 0001 02 01 'f'", AFP_OK, "0000 0002");
 }
 
 static void locks(void **state)
 {
-    expect(&peer, "1f 00 0001 0200 000003e8", AFP_OK, "");
-    peer_open(&other, &fixture.service, "AFP3.4");
-    expect(&other, "1a 00 0001 00000002 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
-    expect(&peer, "01 80 0001 fffffff6 00000005", AFP_OK, "000003de");
-    expect(&peer, "3b 00 0001 0000000000000000 000000000000000a", AFP_OK, "0000000000000000");
-    expect(&peer, "01 00 0001 00000009 00000001", AFP_RANGE_OVERLAP, "");
-    expect(&peer, "01 00 0001 0000000a 00000001", AFP_OK, "0000000a");
-    expect(&other, "01 00 0001 00000005 00000001", AFP_LOCK_ERROR, "");
-    expect(&other, "01 01 0001 00000000 0000000a", AFP_RANGE_NOT_LOCKED, "");
-    expect(&peer, "01 01 0001 00000000 00000009", AFP_RANGE_NOT_LOCKED, "");
-    expect(&peer, "01 01 0001 00000000 0000000a", AFP_OK, "00000000");
-    expect(&other, "01 00 0001 00000005 00000001", AFP_OK, "00000005");
-    expect(&peer, "01 00 0001 00000000 00000000", AFP_PARAMETER_ERROR, "");
-    expect(&peer, "01 00 0001 00000000 fffffffe", AFP_PARAMETER_ERROR, "");
-    expect(&peer, "01 00 0001 ffffffff 00000001", AFP_PARAMETER_ERROR, "");
-    expect(&peer, "01 00 0001 00001000 ffffffff", AFP_OK, "00001000");
-    expect(&other, "3b 00 0001 7000000000000000 0000000000000001", AFP_LOCK_ERROR, "");
-    expect(&peer, "04 00 0001", AFP_OK, ""); /* locks go with their fork */
-    expect(&other, "3b 00 0001 7000000000000000 0000000000000001", AFP_OK, NULL);
+    expect("FPSetForkParms 00 0001 0200 000003e8", AFP_OK, "");
+    peer_open(&other, "AFP3.4");
+    expect_from(&other, "FPOpenFork 00 0001 root 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
+    expect("FPByteRangeLock 80 0001 fffffff6 00000005", AFP_OK, "000003de");
+    expect("FPByteRangeLockExt 00 0001 0000000000000000 000000000000000a", AFP_OK,
+           "0000000000000000");
+    expect("FPByteRangeLock 00 0001 00000009 00000001", AFP_RANGE_OVERLAP, "");
+    expect("FPByteRangeLock 00 0001 0000000a 00000001", AFP_OK, "0000000a");
+    expect_from(&other, "FPByteRangeLock 00 0001 00000005 00000001", AFP_LOCK_ERROR, "");
+    expect_from(&other, "FPByteRangeLock 01 0001 00000000 0000000a", AFP_RANGE_NOT_LOCKED, "");
+    expect("FPByteRangeLock 01 0001 00000000 00000009", AFP_RANGE_NOT_LOCKED, "");
+    expect("FPByteRangeLock 01 0001 00000000 0000000a", AFP_OK, "00000000");
+    expect_from(&other, "FPByteRangeLock 00 0001 00000005 00000001", AFP_OK, "00000005");
+    expect("FPByteRangeLock 00 0001 00000000 00000000", AFP_PARAMETER_ERROR, "");
+    expect("FPByteRangeLock 00 0001 00000000 fffffffe", AFP_PARAMETER_ERROR, "");
+    expect("FPByteRangeLock 00 0001 ffffffff 00000001", AFP_PARAMETER_ERROR, "");
+    expect("FPByteRangeLock 00 0001 00001000 ffffffff", AFP_OK, "00001000");
+    expect_from(&other, "FPByteRangeLockExt 00 0001 7000000000000000 0000000000000001",
+                AFP_LOCK_ERROR, "");
+    close_fork(1); /* locks go with their fork */
+    expect_from(&other, "FPByteRangeLockExt 00 0001 7000000000000000 0000000000000001", AFP_OK,
+                NULL);
     for (unsigned i = 0; i < VOLUME_RANGE_LIMIT - 2; i++) {
         char request[60];
-        snprintf(request, sizeof request, "01 00 0001 %08x 00000001", 10000 + i * 2);
-        expect(&other, request, AFP_OK, NULL);
+        snprintf(request, sizeof request, "FPByteRangeLock 00 0001 %08x 00000001", 10000 + i * 2);
+        expect_from(&other, request, AFP_OK, NULL);
     }
-    expect(&other, "01 00 0001 00000000 00000001", AFP_NO_MORE_LOCKS, "");
+    expect_from(&other, "FPByteRangeLock 00 0001 00000000 00000001", AFP_NO_MORE_LOCKS, "");
     peer_close(&other);
 }
 
@@ -227,45 +213,42 @@ static void too_many_forks(void **state)
     for (unsigned i = 2; i <= 1024; i++) {
         char reply[20];
         snprintf(reply, sizeof reply, "0000 %04x", i);
-        expect(&peer, "1a 00 0001 00000002 0000 0001 02 01 'f'", AFP_OK, reply);
+        expect("FPOpenFork 00 0001 root 0000 0001 02 01 'f'", AFP_OK, reply);
     }
-    expect(&peer, "1a 00 0001 00000002 0000 0001 02 01 'f'", AFP_TOO_MANY_FILES_OPEN, "");
-    expect(&peer, "04 00 0100", AFP_OK, "");
-    expect(&peer, "1a 00 0001 00000002 0000 0001 02 01 'f'", AFP_OK, "0000 0100");
+    expect("FPOpenFork 00 0001 root 0000 0001 02 01 'f'", AFP_TOO_MANY_FILES_OPEN, "");
+    close_fork(256);
+    expect("FPOpenFork 00 0001 root 0000 0001 02 01 'f'", AFP_OK, "0000 0100");
 }
 
 static void disk_full(void **state)
 {
     static const uint8_t data[3000];
-    fixture_prepare(&fixture);
-    fixture_use(&fixture, *state);
+    fixture_prepare(*state);
     fixture.volumes[0].limit_bytes = 5000;
-    fixture_open(&fixture);
-    peer_open(&peer, &fixture.service, "AFP3.4");
-    expect(&peer, "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
-    expect(&peer, "1a 00 0001 00000002 0200 0003 02 01 'f'", AFP_OK, "0200 0001 00000000");
-    expect_write(&peer, "21 00 0001 00000000 00000bb8", data, 3000, AFP_OK, "00000bb8");
-    expect_write(&peer, "21 00 0001 00000bb8 00000bb8", data, 3000, AFP_DISK_FULL, "");
-    expect(&peer, "0e 00 0001 0200", AFP_OK, "0200 00000bb8");
-    expect(&peer, "11 00 0001 0600", AFP_OK, "0600 00000000000007d0 0000000000001388");
-    expect_write(&peer, "21 00 0001 00000bb8 000007d0", data, 2000, AFP_OK, "00001388");
-    expect_write(&peer, "21 00 0001 00000000 00000bb8", data, 3000, AFP_OK, "00000bb8");
-    expect(&peer, "1f 00 0001 0200 00001389", AFP_DISK_FULL, "");
-    peer_close(&peer);
-    fixture_close(&fixture);
+    fixture_run();
+    create_file(1, "f");
+    expect("FPOpenFork 00 0001 root 0200 0003 02 01 'f'", AFP_OK, "0200 0001 00000000");
+    expect_write("FPWrite 00 0001 00000000 00000bb8", data, 3000, AFP_OK, "00000bb8");
+    expect_write("FPWrite 00 0001 00000bb8 00000bb8", data, 3000, AFP_DISK_FULL, "");
+    expect("FPGetForkParms 00 0001 0200", AFP_OK, "0200 00000bb8");
+    expect("FPGetVolParms 00 0001 0600", AFP_OK, "0600 00000000000007d0 0000000000001388");
+    expect_write("FPWrite 00 0001 00000bb8 000007d0", data, 2000, AFP_OK, "00001388");
+    expect_write("FPWrite 00 0001 00000000 00000bb8", data, 3000, AFP_OK, "00000bb8");
+    expect("FPSetForkParms 00 0001 0200 00001389", AFP_DISK_FULL, "");
+    fixture_stop();
 }
 
 static void old_version(void **state)
 {
-    expect_write(&peer, "3d 00 0001 0000000000000000 0000000000000000", "!", 1,
+    expect_write("FPWriteExt 00 0001 0000000000000000 0000000000000000", "!", 1,
                  AFP_CALL_NOT_SUPPORTED, "");
-    expect(&peer, "0e 00 0001 0800", AFP_BITMAP_ERROR, "");
-    expect(&peer, "1f 00 0001 0800 0000000000000000", AFP_BITMAP_ERROR, "");
-    expect(&peer, "1b 00 0001 00000000 00000017 0000", AFP_OK, "'0123456789abcdefghijklm'");
+    expect("FPGetForkParms 00 0001 0800", AFP_BITMAP_ERROR, "");
+    expect("FPSetForkParms 00 0001 0800 0000000000000000", AFP_BITMAP_ERROR, "");
+    expect("FPRead 00 0001 00000000 00000017 0000", AFP_OK, "'0123456789abcdefghijklm'");
 }
 
 /* Each in the stores that keep what is written. */
-#define TEST(name) ON_BOTH_STORES(setup, teardown, name)
+#define TEST(name) ON_BOTH_STORES(setup, teardown_client, name)
 
 int main(void)
 {
@@ -274,13 +257,13 @@ int main(void)
         TEST(reading),
         TEST(writing),
         TEST(all_sizes),
-        {"null_store", null_store, setup, teardown, "null"},
+        {"null_store", null_store, setup, teardown_client, "null"},
         TEST(deny_modes),
         TEST(write_inhibit),
         TEST(locks),
         TEST(too_many_forks),
         ON_BOTH_STORES(NULL, NULL, disk_full),
-        ON_BOTH_STORES(setup_old, teardown, old_version),
+        ON_BOTH_STORES(setup_old, teardown_client, old_version),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

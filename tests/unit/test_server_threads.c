@@ -1,12 +1,5 @@
 /* Many sessions at once on the same files, and the server's life: start, serve, stop. Worth most
  * when run under ThreadSanitizer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "base/stream.h"
 #include "server_fixture.h"
 
@@ -21,7 +14,6 @@
 #define CLIENTS 8
 #define ROUNDS  60
 
-static struct fixture fixture;
 static struct peer peers[CLIENTS];
 
 /* Whatever the others do meanwhile: an answer to each request, and a correct one. Results depend on
@@ -29,31 +21,31 @@ static struct peer peers[CLIENTS];
 static void *disturb(void *argument)
 {
     static const char *const requests[] = {
-        "07 00 0001 00000002 02 01 'f'",
-        "1a 00 0001 00000002 0200 0003 02 01 'f'",
-        "3c 00 0001 0000000000000000 0000000000008000",
-        "1f 00 0001 0200 00004000",
-        "3c 00 0001 0000000000000000 0000000000008000",
-        "44 00 0001 00000002 2340 2340 0064 00000001 00001000 02 00",
-        "06 00 0001 00000002 02 01 'd'",
-        "05 00 0001 00000002 0002 00000002 02 01 'f' 02 00 02 00",
-        "05 00 0002 00000002 0001 00000002 02 01 'f' 02 00 02 01 'g'",
-        "2a 00 0001 00000002 00000002 02 01 'f' 02 01 'g'",
-        "3b 00 0001 0000000000000000 000000000000000a",
-        "0e 00 0001 0a09",
-        "04 00 0001",
-        "07 80 0001 00000002 02 01 'f'",
-        "17 00 0001 00000002 00000002 02 01 'g' 02 01 'd' 02 01 'h'",
-        "08 00 0001 00000002 02 03 'd' 00 'h'",
-        "08 00 0001 00000002 02 01 'g'",
-        "08 00 0001 00000002 02 01 'd'",
-        "08 00 0002 00000002 02 01 'f'",
-        "11 00 0001 0fff",
+        "FPCreateFile 00 0001 root 02 01 'f'",
+        "FPOpenFork 00 0001 root 0200 0003 02 01 'f'",
+        "FPReadExt 00 0001 0000000000000000 0000000000008000",
+        "FPSetForkParms 00 0001 0200 00004000",
+        "FPReadExt 00 0001 0000000000000000 0000000000008000",
+        "FPEnumerateExt2 00 0001 root 2340 2340 0064 00000001 00001000 02 00",
+        "FPCreateDir 00 0001 root 02 01 'd'",
+        "FPCopyFile 00 0001 root 0002 root 02 01 'f' 02 00 02 00",
+        "FPCopyFile 00 0002 root 0001 root 02 01 'f' 02 00 02 01 'g'",
+        "FPExchangeFiles 00 0001 root root 02 01 'f' 02 01 'g'",
+        "FPByteRangeLockExt 00 0001 0000000000000000 000000000000000a",
+        "FPGetForkParms 00 0001 0a09",
+        "FPCloseFork 00 0001",
+        "FPCreateFile 80 0001 root 02 01 'f'",
+        "FPMoveAndRename 00 0001 root root 02 01 'g' 02 01 'd' 02 01 'h'",
+        "FPDelete 00 0001 root 02 03 'd' 00 'h'",
+        "FPDelete 00 0001 root 02 01 'g'",
+        "FPDelete 00 0001 root 02 01 'd'",
+        "FPDelete 00 0002 root 02 01 'f'",
+        "FPGetVolParms 00 0001 0fff",
     };
     struct peer *peer = argument;
     static const uint8_t data[40000];
     for (unsigned round = 0; round < ROUNDS; round++) {
-        for (size_t i = 0; i < sizeof requests / sizeof requests[0]; i++) {
+        for (size_t i = 0; i < COUNT(requests); i++) {
             uint8_t bytes[200];
             size_t size = bytes_of(requests[i], bytes, NULL, sizeof bytes);
             peer_send(peer, DSI_COMMAND, 0, bytes, size);
@@ -71,12 +63,11 @@ static void *disturb(void *argument)
 static void many_sessions(void **state)
 {
     pthread_t threads[CLIENTS];
-    fixture_prepare(&fixture);
-    fixture_use(&fixture, *state);
+    fixture_prepare(*state);
     fixture.volumes[0].limit_bytes = 10000000;
-    fixture_open(&fixture);
+    fixture_open();
     for (size_t i = 0; i < CLIENTS; i++) {
-        peer_open(&peers[i], &fixture.service, "AFP3.4");
+        peer_open(&peers[i], "AFP3.4");
     }
     for (size_t i = 0; i < CLIENTS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, disturb, &peers[i]), 0);
@@ -90,13 +81,13 @@ static void many_sessions(void **state)
     assert_null(fixture.service.volumes[0].open_forks);
     assert_int_equal(fixture.service.sessions, 0);
     /* All space is accounted for: with the last file gone, the volume is empty. */
-    peer_open(&peers[0], &fixture.service, "AFP3.4");
-    (void)peer_call(&peers[0], "08 00 0001 00000002 02 01 'f'");
-    (void)peer_call(&peers[0], "08 00 0001 00000002 02 01 'g'");
-    (void)peer_call(&peers[0], "08 00 0001 00000002 02 03 'd' 00 'h'");
-    expect(&peers[0], "11 00 0001 0200", AFP_OK, "0200 0000000000989680");
+    peer_open(&peers[0], "AFP3.4");
+    (void)peer_call(&peers[0], "FPDelete 00 0001 root 02 01 'f'");
+    (void)peer_call(&peers[0], "FPDelete 00 0001 root 02 01 'g'");
+    (void)peer_call(&peers[0], "FPDelete 00 0001 root 02 03 'd' 00 'h'");
+    expect_from(&peers[0], "FPGetVolParms 00 0001 0200", AFP_OK, "0200 0000000000989680");
     peer_close(&peers[0]);
-    fixture_close(&fixture);
+    fixture_close();
 }
 
 /* Sessions and programs beside the server in the same directory. */
@@ -122,14 +113,13 @@ static void *meddle(void *ignored)
 static void others_in_the_directory(void **state)
 {
     pthread_t threads[CLIENTS], meddler;
-    fixture_prepare(&fixture);
-    fixture_use(&fixture, "directory");
+    fixture_prepare("directory");
     fixture.volumes[0].limit_bytes = 10000000;
-    fixture_open(&fixture);
+    fixture_open();
     atomic_store(&meddling, true);
     assert_int_equal(pthread_create(&meddler, NULL, meddle, NULL), 0);
     for (size_t i = 0; i < CLIENTS; i++) {
-        peer_open(&peers[i], &fixture.service, "AFP3.4");
+        peer_open(&peers[i], "AFP3.4");
         assert_int_equal(pthread_create(&threads[i], NULL, disturb, &peers[i]), 0);
     }
     for (size_t i = 0; i < CLIENTS; i++) {
@@ -140,7 +130,7 @@ static void others_in_the_directory(void **state)
     pthread_join(meddler, NULL);
     assert_null(fixture.service.volumes[0].open_forks);
     assert_null(fixture.service.volumes[1].open_forks);
-    fixture_close(&fixture);
+    fixture_close();
 }
 
 /* Somebody cuts a fork while it is sent: the reader gets all bytes that were announced. */
@@ -148,8 +138,8 @@ static void *cut_and_grow(void *argument)
 {
     struct peer *peer = argument;
     for (unsigned i = 0; i < 300; i++) {
-        expect(peer, "1f 00 0001 0200 00000000", AFP_OK, "");
-        expect(peer, "1f 00 0001 0200 00030000", AFP_OK, "");
+        expect_from(peer, "FPSetForkParms 00 0001 0200 00000000", AFP_OK, "");
+        expect_from(peer, "FPSetForkParms 00 0001 0200 00030000", AFP_OK, "");
     }
     return NULL;
 }
@@ -157,23 +147,23 @@ static void *cut_and_grow(void *argument)
 static void cut_while_reading(void **state)
 {
     pthread_t thread;
-    fixture_prepare(&fixture);
-    fixture_use(&fixture, *state);
-    fixture_open(&fixture);
-    peer_open(&peers[0], &fixture.service, "AFP3.4");
-    peer_open(&peers[1], &fixture.service, "AFP3.4");
-    expect(&peers[0], "07 00 0001 00000002 02 01 'f'", AFP_OK, "");
-    expect(&peers[0], "1a 00 0001 00000002 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
-    expect(&peers[1], "1a 00 0001 00000002 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
+    fixture_prepare(*state);
+    fixture_open();
+    peer_open(&peers[0], "AFP3.4");
+    peer_open(&peers[1], "AFP3.4");
+    expect_from(&peers[0], "FPCreateFile 00 0001 root 02 01 'f'", AFP_OK, "");
+    expect_from(&peers[0], "FPOpenFork 00 0001 root 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
+    expect_from(&peers[1], "FPOpenFork 00 0001 root 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
     assert_int_equal(pthread_create(&thread, NULL, cut_and_grow, &peers[1]), 0);
     for (unsigned i = 0; i < 300; i++) {
-        int32_t result = peer_call(&peers[0], "3c 00 0001 0000000000000000 0000000000030000");
+        int32_t result =
+            peer_call(&peers[0], "FPReadExt 00 0001 0000000000000000 0000000000030000");
         assert_true(result == AFP_OK ? peers[0].header.length == 0x30000 : result == AFP_EOF);
     }
     pthread_join(thread, NULL);
     peer_close(&peers[0]);
     peer_close(&peers[1]);
-    fixture_close(&fixture);
+    fixture_close();
 }
 
 /* ---- The server as a whole ---------------------------------------------------------------------
@@ -200,7 +190,7 @@ static void start_and_stop(void **state)
     struct error error;
     pthread_t thread;
     void *ran;
-    fixture_prepare(&fixture);
+    fixture_prepare("memory");
     fixture.config.port = 0;
     assert_true(server_start(&server, &fixture.config, &error));
     assert_int_equal(pthread_create(&thread, NULL, run_server, server), 0);
@@ -240,18 +230,18 @@ static void *log_in_and_write(void *argument)
     struct peer *peer = argument;
     char create[60], open[60];
     unsigned number = peer->request_id;
-    snprintf(create, sizeof create, "07 00 0001 00000002 02 03 '%03u'", number % 1000);
-    snprintf(open, sizeof open, "1a 00 0001 00000002 0000 0003 02 03 '%03u'", number % 1000);
-    expect(peer, "12 06 'AFP3.4' 0f 'No User Authent'", AFP_OK, "");
-    expect(peer, "18 00 0020 03 'one'", AFP_OK, "0020 0001");
-    expect(peer, create, AFP_OK, "");
-    expect(peer, open, AFP_OK, "0000 0001");
+    snprintf(create, sizeof create, "FPCreateFile 00 0001 root 02 03 '%03u'", number % 1000);
+    snprintf(open, sizeof open, "FPOpenFork 00 0001 root 0000 0003 02 03 '%03u'", number % 1000);
+    expect_from(peer, "FPLogin 06 'AFP3.4' 0f 'No User Authent'", AFP_OK, "");
+    expect_from(peer, "FPOpenVol 00 0020 03 'one'", AFP_OK, "0020 0001");
+    expect_from(peer, create, AFP_OK, "");
+    expect_from(peer, open, AFP_OK, "0000 0001");
     uint8_t write[20 + sizeof data] = {AFP_WRITE_EXT, 0, 0, 1};
     for (unsigned i = 0; i < 10; i++) {
         peer_send(peer, DSI_WRITE, 20, write, sizeof write);
         assert_true(peer_receive(peer));
         assert_int_equal(dsi_result(&peer->header), AFP_OK);
-        expect(peer, "3c 00 0001 0000000000000000 0000000000000010", AFP_OK, NULL);
+        expect_from(peer, "FPReadExt 00 0001 0000000000000000 0000000000000010", AFP_OK, NULL);
     }
     return NULL;
 }
@@ -264,7 +254,7 @@ static void a_crowd_up_to_the_limit(void **state)
     struct server *server;
     struct error error;
     struct linger abruptly = {.l_onoff = 1};
-    fixture_prepare(&fixture);
+    fixture_prepare("memory");
     fixture.config.port = 0;
     fixture.config.session_limit = CROWD;
     assert_true(server_start(&server, &fixture.config, &error));
@@ -309,7 +299,7 @@ static void configurations_that_are_refused(void **state)
 {
     struct server *server;
     struct error error;
-    fixture_prepare(&fixture);
+    fixture_prepare("memory");
     fixture.config.port = 0;
     fixture.volumes[1].name = "one";
     assert_false(server_start(&server, &fixture.config, &error));
@@ -355,12 +345,10 @@ static void configurations_that_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        {"many_sessions (memory)", many_sessions, NULL, NULL, "memory"},
+        ON_BOTH_STORES(NULL, NULL, many_sessions),
         {"many_sessions (null)", many_sessions, NULL, NULL, "null"},
-        {"many_sessions (directory)", many_sessions, NULL, NULL, "directory"},
         cmocka_unit_test(others_in_the_directory),
-        {"cut_while_reading (memory)", cut_while_reading, NULL, NULL, "memory"},
-        {"cut_while_reading (directory)", cut_while_reading, NULL, NULL, "directory"},
+        ON_BOTH_STORES(NULL, NULL, cut_while_reading),
         cmocka_unit_test(start_and_stop),
         cmocka_unit_test(a_crowd_up_to_the_limit),
         cmocka_unit_test(configurations_that_are_refused),
