@@ -18,6 +18,14 @@ static bool optional_argument_of(const struct option_row *row)
     return row->argument != NULL && row->argument[0] == '[';
 }
 
+static int argument_of(const struct option_row *row)
+{
+    if (row->argument == NULL) {
+        return no_argument;
+    }
+    return optional_argument_of(row) ? optional_argument : required_argument;
+}
+
 /* getopt's two descriptions, made from the table. Each long option has a code of its own. */
 struct getopt_tables {
     char letters[ROW_LIMIT * 3 + 2];
@@ -38,10 +46,8 @@ static void make_tables(const struct option_program *program, struct getopt_tabl
             }
         }
         if (row->name != NULL) {
-            int has = row->argument == NULL       ? no_argument
-                      : optional_argument_of(row) ? optional_argument
-                                                  : required_argument;
-            tables->names[count++] = (struct option){row->name, has, NULL, CODE_ROW + (int)i};
+            tables->names[count++] =
+                (struct option){row->name, argument_of(row), NULL, CODE_ROW + (int)i};
         }
     }
     *letter = '\0';

@@ -74,8 +74,8 @@ static const struct {
 };
 #define FILE_COUNT (sizeof files / sizeof files[0])
 
-bool harness_file_path(const char *directory, const char *name, const char *suffix,
-                       char path[HARNESS_PATH_LENGTH], struct error *error)
+static bool file_path(const char *directory, const char *name, const char *suffix,
+                      char path[HARNESS_PATH_LENGTH], struct error *error)
 {
     int length = snprintf(path, HARNESS_PATH_LENGTH, "%s/%s%s", directory, name, suffix);
     return (length > 0 && length < HARNESS_PATH_LENGTH) ||
@@ -88,7 +88,7 @@ bool harness_file_path(const char *directory, const char *name, const char *suff
 static bool make_directories(const char *directory, struct error *error)
 {
     char path[HARNESS_PATH_LENGTH];
-    if (!harness_file_path(directory, "", "", path, error)) {
+    if (!file_path(directory, "", "", path, error)) {
         return false;
     }
     for (char *slash = strchr(path + 1, '/'); slash != NULL; slash = strchr(slash + 1, '/')) {
@@ -106,7 +106,7 @@ static bool check_free(const char *directory, const char *name, struct error *er
     for (size_t i = 0; i < FILE_COUNT; i++) {
         char path[HARNESS_PATH_LENGTH];
         struct stat status;
-        if (!harness_file_path(directory, name, files[i].suffix, path, error)) {
+        if (!file_path(directory, name, files[i].suffix, path, error)) {
             return false;
         }
         if (lstat(path, &status) == 0) {
@@ -129,7 +129,7 @@ bool harness_files_prepare(const char *directory, const struct harness_plan *pla
         return false;
     }
     char inside[HARNESS_PATH_LENGTH]; /* DIR/: of a file, even an executable one, it fails */
-    return harness_file_path(directory, "", "", inside, error) &&
+    return file_path(directory, "", "", inside, error) &&
            (access(inside, W_OK | X_OK) == 0 ||
             error_set_errno(error, errno, "cannot write into OUTDIR '%s'", directory));
 }
@@ -139,7 +139,7 @@ bool harness_files_prepare(const char *directory, const struct harness_plan *pla
 bool harness_fragment_path(const char *directory, const char *name, char path[HARNESS_PATH_LENGTH],
                            struct error *error)
 {
-    return harness_file_path(directory, name, ".json.size", path, error);
+    return file_path(directory, name, ".json.size", path, error);
 }
 
 void harness_fragment_remove(const char *path)
@@ -188,7 +188,7 @@ bool harness_file_write(const char *directory, const char *name, const char *suf
 {
     char path[HARNESS_PATH_LENGTH];
     char part[HARNESS_PATH_LENGTH + 8];
-    if (!harness_file_path(directory, name, suffix, path, error)) {
+    if (!file_path(directory, name, suffix, path, error)) {
         return false;
     }
     snprintf(part, sizeof part, "%s.part", path);
@@ -221,7 +221,7 @@ static bool write_one(const char *directory, size_t index, const struct harness_
         return harness_file_write(directory, result->name, files[index].suffix, files[index].write,
                                   result, error);
     }
-    if (harness_file_path(directory, result->name, files[index].suffix, path, error)) {
+    if (file_path(directory, result->name, files[index].suffix, path, error)) {
         unlink(path); /* of an earlier run, with --force: it must not pass for this one's */
         return true;
     }

@@ -27,10 +27,6 @@ void harness_fragment_remove(const char *path);
 /* The text of a file, ended; NULL with an error. */
 MUST_CHECK char *harness_read_file(int file, const char *name, struct error *error);
 
-/* DIRECTORY/NAMESUFFIX. */
-MUST_CHECK bool harness_file_path(const char *directory, const char *name, const char *suffix,
-                                  char path[HARNESS_PATH_LENGTH], struct error *error);
-
 /* Writes one file through a writer, under a temporary name; an earlier one stays after a failure.
  */
 MUST_CHECK bool harness_file_write(const char *directory, const char *name, const char *suffix,

@@ -136,22 +136,8 @@ static bool await_answer(struct server_under_test *server, struct lab *lab, int 
                      server->kind->name, (double)READY_LIMIT_NS / (double)NS_PER_S, answer.message);
 }
 
-bool server_under_test_start(struct server_under_test *server, const struct server_kind *kind,
-                             struct lab *lab, const struct server_request *request,
-                             int interrupt_fd, struct error *error)
-{
-    *server = (struct server_under_test){.kind = kind, .log = -1, .port = SERVER_UNDER_TEST_PORT};
-    if (kind->start(server, lab, request, error) &&
-        await_answer(server, lab, interrupt_fd, error)) {
-        return true;
-    }
-    server_under_test_halt(server);
-    return false;
-}
-
-/* ---- Stop ---- */
-
-void server_under_test_halt(struct server_under_test *server)
+/* Ends the server and all that it started. */
+static void halt(struct server_under_test *server)
 {
     if (server->process <= 0 || server->ended) {
         return;
@@ -169,12 +155,27 @@ void server_under_test_halt(struct server_under_test *server)
     server->ended = true;
 }
 
+bool server_under_test_start(struct server_under_test *server, const struct server_kind *kind,
+                             struct lab *lab, const struct server_request *request,
+                             int interrupt_fd, struct error *error)
+{
+    *server = (struct server_under_test){.kind = kind, .log = -1, .port = SERVER_UNDER_TEST_PORT};
+    if (kind->start(server, lab, request, error) &&
+        await_answer(server, lab, interrupt_fd, error)) {
+        return true;
+    }
+    halt(server);
+    return false;
+}
+
+/* ---- Stop ---- */
+
 void server_under_test_stop(struct server_under_test *server)
 {
     if (server->kind == NULL) {
         return;
     }
-    server_under_test_halt(server);
+    halt(server);
     if (server->kind->release != NULL) {
         server->kind->release(server);
     }

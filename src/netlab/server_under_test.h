@@ -70,10 +70,8 @@ MUST_CHECK bool server_under_test_start(struct server_under_test *server,
 /* Whether it still runs; else an error with how it ended and the end of its log. */
 MUST_CHECK bool server_under_test_check(struct server_under_test *server, struct error *error);
 
-/* Ends the server and all that it started; its log stays. */
-void server_under_test_halt(struct server_under_test *server);
-
-/* The same, and releases all. A server that was zeroed and never started is fine. */
+/* Ends the server and all that it started, and releases all; its log stays. A server that was
+ * zeroed and never started is fine. */
 void server_under_test_stop(struct server_under_test *server);
 
 #endif
