@@ -2,17 +2,26 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
+
+void interrupt_signals(sigset_t *signals)
+{
+    static const int candidates[] = {SIGINT, SIGTERM, SIGHUP};
+    sigemptyset(signals);
+    for (size_t i = 0; i < sizeof candidates / sizeof candidates[0]; i++) {
+        struct sigaction action;
+        bool ignored = sigaction(candidates[i], NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+        if (!ignored) {
+            sigaddset(signals, candidates[i]);
+        }
+    }
+}
 
 bool interrupt_open(struct interrupt *interrupt, struct error *error)
 {
     sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGHUP);
+    interrupt_signals(&signals);
     if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0) {
         return error_set_errno(error, errno, "cannot block signals");
     }

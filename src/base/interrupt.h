@@ -1,8 +1,8 @@
 /*
  * interrupt.h - Ctrl-C and its kin as something that can be polled.
  *
- * interrupt_open() blocks SIGINT, SIGTERM and SIGHUP for the process and hands them to a
- * descriptor; whoever waits for anything also waits for that descriptor. Nothing runs in a signal
+ * interrupt_open() blocks interrupt_signals() for the process and hands them to a descriptor;
+ * whoever waits for anything also waits for that descriptor. Nothing runs in a signal
  * handler. Call it before any thread starts. The descriptor stays readable, so that every thread
  * sees the signal, until the program's main thread acknowledges it; then the next signal counts
  * anew.
@@ -12,9 +12,15 @@
 
 #include "base/error.h"
 
+#include <signal.h>
+
 struct interrupt {
     int fd; /* readable while a signal is waiting */
 };
+
+/* SIGINT, SIGTERM and SIGHUP, but for those that whoever started the program had ignored: `nohup`
+ * and a shell's background jobs mean it. */
+void interrupt_signals(sigset_t *signals);
 
 MUST_CHECK bool interrupt_open(struct interrupt *interrupt, struct error *error);
 

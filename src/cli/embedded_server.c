@@ -16,7 +16,6 @@ static void serve(struct server *server, pid_t parent)
     }
     signal(SIGINT, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
-    signal(SIGPIPE, SIG_IGN);
     int null = open("/dev/null", O_RDWR);
     if (null >= 0) {
         dup2(null, STDIN_FILENO);

@@ -439,11 +439,13 @@ static void session_destroy(struct session *session)
 void session_serve(struct service *service, int socket)
 {
     struct error error;
-    /* sendfile knows no MSG_NOSIGNAL; a client that went away is an error, not a signal. */
-    sigset_t broken_pipe;
-    sigemptyset(&broken_pipe);
-    sigaddset(&broken_pipe, SIGPIPE);
-    pthread_sigmask(SIG_BLOCK, &broken_pipe, NULL);
+    /* sendfile knows no MSG_NOSIGNAL, and one client's write may meet the limit of a file's size:
+     * errors of that session, not the end of the server. */
+    sigset_t deadly;
+    sigemptyset(&deadly);
+    sigaddset(&deadly, SIGPIPE);
+    sigaddset(&deadly, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &deadly, NULL);
     struct session *session = session_create(service, socket, &error);
     if (session != NULL) {
         bool going = session_open(session, &error);

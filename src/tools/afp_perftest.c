@@ -4,7 +4,7 @@
 #include "base/program.h"
 #include "base/units.h"
 #include "cli/gnuplot.h"
-#include "cli/standard_streams.h"
+#include "cli/process_guard.h"
 #include "harness/configuration.h"
 #include "harness/files.h"
 #include "harness/plot.h"
@@ -297,8 +297,7 @@ int main(int argc, char **argv)
     struct program program = {.arguments = argv, .argument_count = (size_t)argc};
     enum options_outcome outcome;
     struct error error;
-    standard_streams_guard();
-    signal(SIGPIPE, SIG_IGN);
+    process_guard();
     int status = EXIT_DONE;
     if (!harness_settings_parse(&program.settings, argc, argv, &outcome, &error)) {
         /* a back end that is not there, or help that cannot be printed */

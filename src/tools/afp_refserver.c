@@ -1,9 +1,10 @@
 /* afp_refserver - the reference server as a program. */
+#include "base/interrupt.h"
 #include "base/listen.h"
 #include "base/memory.h"
 #include "base/units.h"
 #include "cli/options.h"
-#include "cli/standard_streams.h"
+#include "cli/process_guard.h"
 #include "server/faults.h"
 #include "server/server.h"
 #include "server/store.h"
@@ -323,9 +324,7 @@ static void *wait_for_signal(void *server)
 {
     sigset_t signals;
     int received;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGTERM);
+    interrupt_signals(&signals);
     sigwait(&signals, &received);
     server_stop(server);
     return NULL;
@@ -341,7 +340,7 @@ static bool announce(const struct server_config *config, const struct server *se
     return fflush(stdout) == 0 || error_set_errno(error, errno, "cannot write to stdout");
 }
 
-/* Serves until SIGINT or SIGTERM, which one thread waits for and all others have blocked. */
+/* Serves until interrupted, which one thread waits for and all others have blocked. */
 static bool serve(const struct server_config *config, struct server *server, struct error *error)
 {
     pthread_t waiter;
@@ -360,11 +359,8 @@ static bool run(struct settings *settings, struct error *error)
     struct server_config config = make_config(settings);
     struct server *server;
     sigset_t signals;
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGINT);
-    sigaddset(&signals, SIGTERM);
+    interrupt_signals(&signals);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    signal(SIGPIPE, SIG_IGN); /* stdout's reader may go */
     raise_descriptor_limit();
     if (!server_start(&server, &config, error)) {
         return false;
@@ -387,7 +383,7 @@ int main(int argc, char **argv)
     struct error error;
     enum options_outcome outcome;
     enum exit_status otherwise = EXIT_TEST_FAILED;
-    standard_streams_guard();
+    process_guard();
     bool done = options_parse(&program, argc, argv, &settings, &outcome, &error);
     if (done && outcome == OPTIONS_RUN) {
         otherwise = EXIT_CANNOT_RUN;

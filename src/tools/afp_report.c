@@ -1,6 +1,6 @@
 /* afp_report - stored results against each other. */
 #include "cli/options.h"
-#include "cli/standard_streams.h"
+#include "cli/process_guard.h"
 #include "report/comparison_format.h"
 #include "report/comparison_report.h"
 #include "report/read_result.h"
@@ -264,8 +264,7 @@ int main(int argc, char **argv)
     struct settings settings;
     struct error error;
     enum options_outcome outcome;
-    standard_streams_guard();
-    signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error like a full disk */
+    process_guard();
     if (!parse(&settings, argc, argv, &outcome, &error)) {
         return options_report(&program, &error, EXIT_TEST_FAILED);
     }

@@ -5,8 +5,8 @@
 #include "base/units.h"
 #include "cli/embedded_server.h"
 #include "cli/environment.h"
+#include "cli/process_guard.h"
 #include "cli/progress.h"
-#include "cli/standard_streams.h"
 #include "cli/trace.h"
 #include "report/csv.h"
 #include "report/json.h"
@@ -455,8 +455,7 @@ int main(int argc, char **argv)
     struct program program = {0};
     enum options_outcome outcome;
     struct error error;
-    standard_streams_guard();
-    signal(SIGPIPE, SIG_IGN);
+    process_guard();
     if (!speedtest_settings_parse(&program.settings, argc, argv, &outcome, &error) ||
         (outcome == OPTIONS_RUN && program.settings.mark &&
          !mark_observer_check((int)program.settings.mark_fd, &error))) {

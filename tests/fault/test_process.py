@@ -82,6 +82,64 @@ def test_row(act, name):
         tap.equal((result.err, rows), ('', 3), 'stderr, rows')
 
 
+def test_ignored_signals_stay_ignored():
+    """`nohup`, and a shell's jobs in the background: what was ignored is not for us."""
+    trap = ['-c', "trap '' INT HUP; exec \"$@\"", 'sh']
+    with programs.Refserver() as server:
+        arguments = [programs.SPEEDTEST, *phases.arguments(server.port, 'Write'), '-n', 1000000]
+        with programs.Program('/bin/sh', *trap, *arguments) as running:
+            running.first_row()
+            for number in (signal.SIGINT, signal.SIGHUP):
+                running.interrupt(number)
+            for _ in range(3):      # it goes on
+                running.process.stdout.readline()
+            tap.equal(running.process.poll(), None)
+            running.interrupt(signal.SIGTERM)
+            running.wait().expect(INTERRUPTED)
+    with programs.Program('/bin/sh', *trap, programs.REFSERVER, '-p', 0) as running:
+        running.process.stdout.readline()
+        running.interrupt(signal.SIGINT)
+        running.interrupt(signal.SIGHUP)
+        running.interrupt(signal.SIGTERM)
+        running.wait().expect(DONE)
+
+
+# ------------------------------------------------------------------------------------ limits
+
+def limited(kilobytes):
+    return ['prlimit', f'--fsize={kilobytes << 10}']
+
+
+def test_a_limit_of_file_size_is_an_error_of_the_test():
+    with tempfile.TemporaryDirectory() as place:
+        result = programs.run(*limited(1000), programs.SPEEDTEST, '-Ls', place, '-d', 2,
+                              '-f', 'Write')
+        tap.equal(result.err, 'afp_speedtest: write of 1048576 bytes at offset 0: File too large\n')
+        result.expect(TEST_FAILED)
+        tap.equal(os.listdir(place), [])
+
+
+def test_a_limit_of_file_size_ends_no_server():
+    with tempfile.TemporaryDirectory() as place:
+        with programs.Refserver('--volume', f'bench,path={place}',
+                                through=limited(1000)) as server:
+            def write(size):
+                return speedtest('-h', '127.0.0.1', '-p', server.port, '-s', 'bench', '-u', '', '-d',
+                                 size, '-f', 'Write')
+            write(2).expect_one_message(TEST_FAILED, r'DiskFull \(-5008\)')
+            write('256k').expect(DONE)      # it still serves
+        tap.equal(os.listdir(place), [])
+
+
+def test_a_limit_of_file_size_on_results():
+    with tempfile.TemporaryDirectory() as place:
+        path = os.path.join(place, 'result.json')
+        result = programs.run(*limited(16), programs.SPEEDTEST, '-Ls', place, '-d', '4k', '-n', 99,
+                              '-j', path)
+        result.expect(TEST_FAILED, 'result.json.*File too large')
+        assert not os.path.exists(path), 'half a document under its final name'
+
+
 # ----------------------------------------------------------------------------------- the wall clock
 
 def test_only_the_monotonic_clock_measures():

@@ -22,7 +22,6 @@ DONE, TEST_FAILED, CANNOT_RUN, USAGE, INTERRUPTED = 0, 1, 2, 64, 130
 
 RUN_LIMIT_S = 60
 
-
 @dataclass
 class Result:
     """How a program ended and what it printed."""
@@ -200,10 +199,10 @@ def speedtest(*arguments, **options):
 
 
 class Refserver:
-    """A running afp_refserver on a port of its own choice."""
+    """A running afp_refserver on a port of its own choice; `through` is a command that starts it."""
 
-    def __init__(self, *arguments):
-        self.program = Program(REFSERVER, '-p', '0', *arguments)
+    def __init__(self, *arguments, through=()):
+        self.program = Program(*through, REFSERVER, '-p', '0', *arguments)
         line = self.program.process.stdout.readline()
         match = re.fullmatch(r'listening on (\S+) port (\d+)\n', line)
         if not match:

@@ -13,6 +13,12 @@ import traceback
 
 TIME_LIMIT_S = 120
 
+# Tests send these. Whoever runs them in the background may have had them ignored, and the programs
+# under test would then ignore them too, as they should.
+for _number in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.SIG_DFL)
+
 
 class Skip(Exception):
     """Raised in a test, or before any, with the reason why it cannot run here."""
