@@ -123,6 +123,7 @@ static void set_values(struct tcp_row *row, enum form form, int64_t initial, int
     }
 }
 
+/* From the first run's begin to the last one's end: how the connection changed over all of them. */
 size_t tcp_rows(const struct result *result, struct tcp_row rows[TCP_ROW_LIMIT])
 {
     const struct tcp_snapshot *first = NULL;

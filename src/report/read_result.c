@@ -88,6 +88,7 @@ static void *grown(void *items, size_t *capacity, size_t count, size_t item_size
     return moved;
 }
 
+/* From the end: the runs of a case usually follow each other. */
 struct stored_case *stored_result_case(struct stored_result *result, const char *test,
                                        size_t test_length, uint64_t size_bytes, struct error *error)
 {

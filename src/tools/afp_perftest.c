@@ -160,6 +160,7 @@ static void draw(struct program *program, struct harness_result *result)
     }
 }
 
+/* What was measured before a failure is shown all the same. */
 static int run_all(struct program *program, const struct supervisor *supervisor,
                    const struct server_kind *server, struct harness_result **results)
 {
@@ -260,6 +261,7 @@ static uint64_t estimate_ns(const struct program *program)
     return sum;
 }
 
+/* Whatever can be refused is refused before a lab is made or a file is written. */
 static int run(struct program *program)
 {
     const struct harness_settings *settings = &program->settings;

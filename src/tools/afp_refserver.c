@@ -276,6 +276,7 @@ static void release_texts(struct settings *settings)
     }
 }
 
+/* Both loopback addresses by default, for clients that try either one first. */
 static struct server_config make_config(struct settings *settings)
 {
     struct server_config config = server_config_default();

@@ -265,6 +265,7 @@ static void tell_sizes(struct program *program)
     }
 }
 
+/* All sizes are checked first: hours of the small ones must not end at the largest. */
 static int run_tests(struct program *program)
 {
     const struct speedtest_settings *settings = &program->settings;
@@ -330,6 +331,7 @@ static int info(const struct dsi_config *config, bool as_json)
 
 /* ---- From options to sessions ---- */
 
+/* The server gets the user of this run, so that every login method can be tested with it. */
 static bool start_embedded(struct program *program, struct error *error)
 {
     struct speedtest_settings *settings = &program->settings;
