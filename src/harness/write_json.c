@@ -106,17 +106,6 @@ static const struct field run_rows[] = {
 };
 static const struct fields run_fields = FIELDS(run_rows);
 
-static json_t *runs_json(struct json_builder *builder, const void *member, const void *whole)
-{
-    const struct harness_case *harness_case = member;
-    json_t *array = json_array();
-    for (size_t i = 0; i < harness_case->count; i++) {
-        json_append(builder, array,
-                    fields_json(builder, &run_fields, &harness_case->runs[i], whole));
-    }
-    return array;
-}
-
 static const struct field case_rows[] = {
     {FIELD("test", struct harness_case, test)},
     {FIELD("requests", struct harness_case, figures.all_requests)},
@@ -124,25 +113,17 @@ static const struct field case_rows[] = {
     {FIELD("goodput_bits_per_s", struct harness_case, figures.goodput)},
     {FIELD("link_share", struct harness_case, figures.share), .rule = FIELD_NOT_NEGATIVE},
     {FIELD("traffic", struct harness_case, figures.traffic), .make = traffic_json},
-    {"runs", .make = runs_json},
+    {FIELD_LIST("runs", FIELD_KIND_OBJECTS, struct harness_case, runs, count),
+     .table = &run_fields},
 };
 static const struct fields case_fields = FIELDS(case_rows);
-
-static json_t *cases_json(struct json_builder *builder, const void *member, const void *whole)
-{
-    const struct harness_size *size = member;
-    json_t *array = json_array();
-    for (size_t i = 0; i < size->case_count; i++) {
-        json_append(builder, array, fields_json(builder, &case_fields, &size->cases[i], whole));
-    }
-    return array;
-}
 
 static const struct field size_rows[] = {
     {FIELD("size_bytes", struct harness_size, size_bytes)},
     {FIELD("complete", struct harness_size, complete)},
     {FIELD("traffic", struct harness_size, whole), .make = traffic_json},
-    {"cases", .make = cases_json},
+    {FIELD_LIST("cases", FIELD_KIND_OBJECTS, struct harness_size, cases, case_count),
+     .table = &case_fields},
 };
 static const struct fields size_fields = FIELDS(size_rows);
 
@@ -244,16 +225,6 @@ static json_t *faults_json(struct json_builder *builder, const void *member, con
     return array;
 }
 
-static json_t *all_sizes_json(struct json_builder *builder, const void *member, const void *whole)
-{
-    const struct harness_result *result = member;
-    json_t *array = json_array();
-    for (size_t i = 0; i < result->size_count; i++) {
-        json_append(builder, array, fields_json(builder, &size_fields, &result->sizes[i], whole));
-    }
-    return array;
-}
-
 static const struct field link_rows[] = {
     {FIELD("name", struct harness_result, name)},
     {"rate_label", .make = label_json},
@@ -271,7 +242,8 @@ static const struct field link_rows[] = {
      .rule = FIELD_POSITIVE},
     {FIELD("valid", struct harness_result, fault_count), .make = valid_json},
     {"faults", .make = faults_json},
-    {"sizes", .make = all_sizes_json},
+    {FIELD_LIST("sizes", FIELD_KIND_OBJECTS, struct harness_result, sizes, size_count),
+     .table = &size_fields},
 };
 static const struct fields link_fields = FIELDS(link_rows);
 
@@ -324,22 +296,18 @@ bool harness_json_join(struct harness_result *result, const char *text, uint64_t
 
 /* ---- What the test program does not know ---- */
 
-static json_t *program_json(struct json_builder *builder, const void *member, const void *whole)
-{
-    const struct harness_result *result = member;
-    json_t *object = json_object();
-    json_set(builder, object, "program", json_text("afp_perftest"));
-    json_set(builder, object, "version", json_text(AFPBENCH_VERSION));
-    json_set(builder, object, "arguments",
-             json_texts(builder, result->arguments, result->argument_count));
-    json_set(builder, object, "started", json_text(result->started));
-    return object;
-}
+static const struct field program_rows[] = {
+    {"program", .text = "afp_perftest"},
+    {"version", .text = AFPBENCH_VERSION},
+    {FIELD_LIST("arguments", FIELD_KIND_TEXTS, struct harness_result, arguments, argument_count)},
+    {FIELD("started", struct harness_result, started)},
+};
+static const struct fields program_fields = FIELDS(program_rows);
 
 static const struct field document_rows[] = {
     {FIELD("complete", struct harness_result, complete)},
     {FIELD("failure", struct harness_result, failure), .rule = FIELD_POSITIVE},
-    {"run", .make = program_json},
+    {"run", .table = &program_fields},
     {"link", .table = &link_fields},
 };
 static const struct fields document_fields = FIELDS(document_rows);

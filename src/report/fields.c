@@ -1,6 +1,7 @@
 #include "report/fields.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 /* A member, as each of the formats takes it. */
 struct value {
@@ -26,8 +27,16 @@ static const char *failure(const struct error *error)
     return error->domain == ERROR_NONE ? NULL : error->message;
 }
 
-static struct value member_value(const struct field *field, const void *member)
+static size_t cells(const struct field *field)
 {
+    return field->kind == FIELD_KIND_COUNTS ? field->size / sizeof(uint64_t) : 1;
+}
+
+static struct value member_value(const struct field *field, const void *member, size_t cell)
+{
+    if (field->text != NULL) {
+        return text(field->text);
+    }
     if (field->compute != NULL) {
         return (struct value){REAL, .real = field->compute(member)};
     }
@@ -40,6 +49,8 @@ static struct value member_value(const struct field *field, const void *member)
                                     : count(*(const uint32_t *)member);
     case FIELD_KIND_COUNT_64:
         return count(*(const uint64_t *)member);
+    case FIELD_KIND_COUNTS:
+        return count(((const uint64_t *)member)[cell]);
     case FIELD_KIND_REAL:
         return (struct value){REAL, .real = *(const double *)member};
     case FIELD_KIND_TEXT:
@@ -67,9 +78,9 @@ static bool is_present(const struct field *field, const void *structure)
     return field->present == NULL || field->present(structure);
 }
 
-static struct value value_of(const struct field *field, const void *structure)
+static struct value value_of(const struct field *field, const void *structure, size_t cell)
 {
-    struct value value = member_value(field, (const char *)structure + field->offset);
+    struct value value = member_value(field, (const char *)structure + field->offset, cell);
     return is_present(field, structure) && follows(field->rule, &value) ? value
                                                                         : (struct value){NONE};
 }
@@ -84,7 +95,7 @@ static json_t *value_json(const struct value *value)
     case COUNT:
         return json_count(value->count);
     case REAL:
-        return json_real_or_null(value->real);
+        return isfinite(value->real) ? json_real(value->real) : json_null();
     default:
         return json_text(value->text);
     }
@@ -94,18 +105,49 @@ static json_t *counts_json(struct json_builder *builder, const struct field *fie
                            const uint64_t *counts)
 {
     json_t *object = json_object();
-    for (size_t i = 0; i < field->size / sizeof *counts; i++) {
+    for (size_t i = 0; i < cells(field); i++) {
         json_set(builder, object, field->names[i], json_count(counts[i]));
     }
     return object;
 }
 
-static json_t *inline_texts_json(struct json_builder *builder, const char *first, size_t size,
-                                 size_t count)
+/* All that the kernel returned; null without a connection. */
+static json_t *tcp_json(struct json_builder *builder, const struct tcp_snapshot *snapshot)
 {
+    if (snapshot->length == 0) {
+        return json_null();
+    }
+    json_t *object = json_object();
+    json_set(builder, object, "send_buffer_bytes", json_count(snapshot->send_buffer_bytes));
+    json_set(builder, object, "receive_buffer_bytes", json_count(snapshot->receive_buffer_bytes));
+    json_set(builder, object, "segment_bytes", json_count(snapshot->segment_bytes));
+    json_set(builder, object, "congestion_control", json_text(snapshot->congestion_control));
+    for (size_t i = 0; i < tcp_field_count; i++) {
+        uint64_t value;
+        if (tcp_snapshot_value(snapshot, i, &value)) {
+            /* Rates without a limit are all ones in the kernel. */
+            json_set(builder, object, tcp_fields[i].name,
+                     value <= INT64_MAX ? json_count(value) : json_null());
+        }
+    }
+    return object;
+}
+
+static json_t *list_json(struct json_builder *builder, const struct field *field,
+                         const void *structure, const void *whole)
+{
+    const void *member = (const char *)structure + field->offset;
+    const void *number = (const char *)structure + field->count_offset;
+    size_t count = field->count_size == sizeof(uint32_t) ? *(const uint32_t *)number
+                                                         : *(const uint64_t *)number;
+    bool is_inline = field->kind == FIELD_KIND_INLINE_TEXTS;
+    const char *place = is_inline ? member : *(const void *const *)member;
     json_t *array = json_array();
-    for (size_t i = 0; i < count; i++) {
-        json_append(builder, array, json_text(first + i * size));
+    for (size_t i = 0; i < count; i++, place += field->size) {
+        const void *item = field->kind == FIELD_KIND_TEXTS ? *(const void *const *)place : place;
+        json_append(builder, array,
+                    field->table != NULL ? fields_json(builder, field->table, item, whole)
+                                         : json_text(item));
     }
     return array;
 }
@@ -114,13 +156,15 @@ static json_t *field_json(struct json_builder *builder, const struct field *fiel
                           const void *structure, const void *whole)
 {
     const void *member = (const char *)structure + field->offset;
-    const void *number = (const char *)structure + field->count_offset;
-    struct value value = value_of(field, structure);
+    struct value value = value_of(field, structure, 0);
     if (!is_present(field, structure)) {
         return json_null();
     }
     if (field->make != NULL) {
         return field->make(builder, member, whole);
+    }
+    if (field->count_size > 0) {
+        return list_json(builder, field, structure, whole);
     }
     if (field->table != NULL) {
         return fields_json(builder, field->table, member, whole);
@@ -128,12 +172,8 @@ static json_t *field_json(struct json_builder *builder, const struct field *fiel
     switch (field->kind) {
     case FIELD_KIND_COUNTS:
         return counts_json(builder, field, member);
-    case FIELD_KIND_TEXTS:
-        return json_texts(builder, *(const char *const *const *)member, *(const size_t *)number);
-    case FIELD_KIND_INLINE_TEXTS:
-        return inline_texts_json(builder, member, field->size, *(const size_t *)number);
     case FIELD_KIND_TCP:
-        return json_tcp_snapshot(builder, member);
+        return tcp_json(builder, member);
     default:
         return value_json(&value);
     }
@@ -182,7 +222,7 @@ void fields_print_lines(FILE *out, const char *prefix, const struct fields *fiel
                         const void *structure)
 {
     for (size_t i = 0; i < fields->count; i++) {
-        struct value value = value_of(&fields->rows[i], structure);
+        struct value value = value_of(&fields->rows[i], structure, 0);
         fprintf(out, "%s%s: ", prefix, fields->rows[i].key);
         print_value(out, &value, "default");
         fputc('\n', out);
@@ -191,38 +231,21 @@ void fields_print_lines(FILE *out, const char *prefix, const struct fields *fiel
 
 void fields_print_keys(FILE *out, const struct fields *fields)
 {
-    for (size_t i = 0; i < fields->count; i++) {
-        const struct field *field = &fields->rows[i];
-        if (field->kind != FIELD_KIND_COUNTS) {
-            fprintf(out, ",%s", field->key);
-            continue;
+    for (const struct field *field = fields->rows; field < fields->rows + fields->count; field++) {
+        for (size_t i = 0; i < cells(field); i++) {
+            bool counts = field->kind == FIELD_KIND_COUNTS;
+            fprintf(out, ",%s%s%s", field->key, counts ? "_" : "", counts ? field->names[i] : "");
         }
-        for (size_t name = 0; name < field->size / sizeof(uint64_t); name++) {
-            fprintf(out, ",%s_%s", field->key, field->names[name]);
-        }
-    }
-}
-
-static void print_counts(FILE *out, const struct field *field, const void *structure)
-{
-    const uint64_t *counts = (const void *)((const char *)structure + field->offset);
-    bool present = is_present(field, structure);
-    for (size_t i = 0; i < field->size / sizeof *counts; i++) {
-        struct value value = present ? count(counts[i]) : (struct value){NONE};
-        fputc(',', out);
-        print_value(out, &value, "");
     }
 }
 
 void fields_print_values(FILE *out, const struct fields *fields, const void *structure)
 {
-    for (size_t i = 0; i < fields->count; i++) {
-        if (fields->rows[i].kind == FIELD_KIND_COUNTS) {
-            print_counts(out, &fields->rows[i], structure);
-            continue;
+    for (const struct field *field = fields->rows; field < fields->rows + fields->count; field++) {
+        for (size_t i = 0; i < cells(field); i++) {
+            struct value value = value_of(field, structure, i);
+            fputc(',', out);
+            print_value(out, &value, "");
         }
-        struct value value = value_of(&fields->rows[i], structure);
-        fputc(',', out);
-        print_value(out, &value, "");
     }
 }

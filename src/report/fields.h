@@ -30,6 +30,7 @@ enum field_kind {
     FIELD_KIND_TCP,
     FIELD_KIND_TEXTS,        /* const char *const * */
     FIELD_KIND_INLINE_TEXTS, /* char[][], or structures that begin so */
+    FIELD_KIND_OBJECTS,      /* structures that a pointer leads to; `table` is of one */
 };
 
 /* When there is a value. */
@@ -47,11 +48,12 @@ struct fields;
 struct field {
     const char *key;
     enum field_kind kind;
-    size_t offset, size; /* of the member */
-    size_t count_offset; /* of texts: of their number, a size_t */
+    size_t offset, size;             /* of the member */
+    size_t count_offset, count_size; /* of lists: of their number, 32 or 64 bits */
     enum field_rule rule;
     bool (*present)(const void *structure); /* NULL: always; else there may be no value */
     const char *const *names;
+    const char *text;                      /* a constant */
     double (*compute)(const void *member); /* a real */
     /* In JSON only: an object, or whatever a function makes. `whole` is what fields_json() got. */
     const struct fields *table;
@@ -70,12 +72,10 @@ struct fields {
 
 #define FIELD(key, type, member)                                                                   \
     key, FIELD_KIND(((type *)NULL)->member), offsetof(type, member), sizeof((type *)NULL)->member
-/* An array of texts; `size` is then from one to the next. */
-#define FIELD_TEXTS(key, type, member, number)                                                     \
-    key,                                                                                           \
-        _Generic(((type *)NULL)->member, const char *const *: FIELD_KIND_TEXTS,                    \
-                 default: FIELD_KIND_INLINE_TEXTS),                                                \
-        offsetof(type, member), sizeof((type *)NULL)->member[0], offsetof(type, number)
+/* An array of `number` texts or structures; `size` is then from one to the next. */
+#define FIELD_LIST(key, kind, type, member, number)                                                \
+    key, kind, offsetof(type, member), sizeof((type *)NULL)->member[0], offsetof(type, number),    \
+        sizeof((type *)NULL)->number
 
 #define FIELD_KIND(member)                                                                         \
     _Generic(member, bool: FIELD_KIND_FLAG, uint32_t: FIELD_KIND_COUNT_32,                         \

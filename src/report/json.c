@@ -118,17 +118,6 @@ static const char *const server_caches[] = {[CACHE_SERVER_WARM] = "warm", [CACHE
 static const char *const client_caches[] = {
     [CACHE_CLIENT_COLD] = "cold", [CACHE_CLIENT_WARM] = "warm", [CACHE_BYPASSED] = "bypassed"};
 
-static json_t *samples_json(struct json_builder *builder, const void *member, const void *whole)
-{
-    const struct result_case *result_case = member;
-    json_t *array = json_array();
-    for (uint32_t i = 0; i < result_case->sample_count; i++) {
-        json_append(builder, array,
-                    fields_json(builder, &sample_fields, &result_case->samples[i], result_case));
-    }
-    return array;
-}
-
 static const struct field case_rows[] = {
     {FIELD("test", struct result_case, test.name)},
     {FIELD("size_bytes", struct result_case, test.size_bytes)},
@@ -147,7 +136,8 @@ static const struct field case_rows[] = {
     {FIELD("client_cache", struct result_case, cache), .names = client_caches},
     {FIELD("complete", struct result_case, ended)},
     {FIELD("failure", struct result_case, failure)},
-    {"samples", .make = samples_json},
+    {FIELD_LIST("samples", FIELD_KIND_OBJECTS, struct result_case, samples, sample_count),
+     .table = &sample_fields},
     {FIELD("summary", struct result_case, summary), .table = &summary_fields, .present = has_times},
     {FIELD("service_times", struct result_case, summary.service), .table = &service_fields,
      .present = has_service},
@@ -160,7 +150,7 @@ static const struct fields case_fields = FIELDS(case_rows);
 static const struct field run_rows[] = {
     {FIELD("program", struct conditions, program)},
     {FIELD("version", struct conditions, version)},
-    {FIELD_TEXTS("arguments", struct conditions, arguments, argument_count)},
+    {FIELD_LIST("arguments", FIELD_KIND_TEXTS, struct conditions, arguments, argument_count)},
     {FIELD("started", struct conditions, started)},
 };
 static const struct fields run_fields = FIELDS(run_rows);
@@ -182,8 +172,9 @@ static const struct field server_rows[] = {
     {FIELD("address", struct conditions, peer)},
     {FIELD("name", struct conditions, server_name)},
     {FIELD("machine_type", struct conditions, machine_type)},
-    {FIELD_TEXTS("versions", struct conditions, versions, version_count)},
-    {FIELD_TEXTS("login_methods", struct conditions, login_methods, login_method_count)},
+    {FIELD_LIST("versions", FIELD_KIND_INLINE_TEXTS, struct conditions, versions, version_count)},
+    {FIELD_LIST("login_methods", FIELD_KIND_INLINE_TEXTS, struct conditions, login_methods,
+                login_method_count)},
     {FIELD("reference_store", struct conditions, reference_store)},
     {FIELD("flags", struct conditions, server_flags)},
     {FIELD("quantum_offered_bytes", struct conditions, quantum_offered_bytes)},
@@ -218,7 +209,8 @@ static json_t *cases_json(struct json_builder *builder, const void *member, cons
     const struct result *result = member;
     json_t *array = json_array();
     for (size_t i = 0; i < result->case_count; i++) {
-        json_append(builder, array, fields_json(builder, &case_fields, result->cases[i], NULL));
+        json_append(builder, array,
+                    fields_json(builder, &case_fields, result->cases[i], result->cases[i]));
     }
     return array;
 }

@@ -1,7 +1,6 @@
 #include "report/json_build.h"
 
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,11 +24,6 @@ json_t *json_count(uint64_t value)
     return json_integer((json_int_t)value);
 }
 
-json_t *json_real_or_null(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
 json_t *json_text(const char *value)
 {
     json_t *string = value != NULL ? json_string(value) : json_null();
@@ -44,36 +38,6 @@ json_t *json_text(const char *value)
     }
     replaced[length] = '\0';
     return json_string(replaced);
-}
-
-json_t *json_texts(struct json_builder *builder, const char *const *values, size_t count)
-{
-    json_t *array = json_array();
-    for (size_t i = 0; i < count; i++) {
-        json_append(builder, array, json_text(values[i]));
-    }
-    return array;
-}
-
-json_t *json_tcp_snapshot(struct json_builder *builder, const struct tcp_snapshot *snapshot)
-{
-    if (snapshot->length == 0) {
-        return json_null();
-    }
-    json_t *object = json_object();
-    json_set(builder, object, "send_buffer_bytes", json_count(snapshot->send_buffer_bytes));
-    json_set(builder, object, "receive_buffer_bytes", json_count(snapshot->receive_buffer_bytes));
-    json_set(builder, object, "segment_bytes", json_count(snapshot->segment_bytes));
-    json_set(builder, object, "congestion_control", json_text(snapshot->congestion_control));
-    for (size_t i = 0; i < tcp_field_count; i++) {
-        uint64_t value;
-        if (tcp_snapshot_value(snapshot, i, &value)) {
-            /* Rates without a limit are all ones in the kernel. */
-            json_set(builder, object, tcp_fields[i].name,
-                     value <= INT64_MAX ? json_count(value) : json_null());
-        }
-    }
-    return object;
 }
 
 /* ---- Files ---- */

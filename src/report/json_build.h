@@ -9,7 +9,6 @@
 #define AFPBENCH_REPORT_JSON_BUILD_H
 
 #include "base/error.h"
-#include "base/tcp_info.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -24,16 +23,9 @@ void json_set(struct json_builder *builder, json_t *object, const char *key, jso
 void json_append(struct json_builder *builder, json_t *array, json_t *value);
 
 json_t *json_count(uint64_t value);
-json_t *json_real_or_null(double value);
 
 /* null for NULL. Servers may send names in any charset; what is no UTF-8 becomes '?'. */
 json_t *json_text(const char *value);
-
-/* An array of texts. */
-json_t *json_texts(struct json_builder *builder, const char *const *values, size_t count);
-
-/* All that the kernel returned; null without a connection. */
-json_t *json_tcp_snapshot(struct json_builder *builder, const struct tcp_snapshot *snapshot);
 
 /* Indented, with an end of line. */
 MUST_CHECK bool json_write(const json_t *document, FILE *out, const char *path,
