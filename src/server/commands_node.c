@@ -155,6 +155,7 @@ int32_t command_delete(struct call *call)
     return change_node(call, delete_node);
 }
 
+/* A directory that moved into itself would be cut off from the root. */
 static bool is_inside(struct volume *volume, struct store_node *node, struct store_node *directory)
 {
     while (node != NULL && node != directory) {

@@ -157,6 +157,7 @@ static bool before_close_session(struct fault_line *line, const struct fault *fa
     return send_own(line, DSI_CLOSE_SESSION, (struct span){0}, error);
 }
 
+/* The first of several endings counts: its bytes are on their way already. */
 static bool end_after(struct fault_line *line, enum ending ending, const struct fault *fault,
                       struct error *error)
 {
@@ -203,6 +204,7 @@ static bool before_mute(struct fault_line *line, const struct fault *fault, stru
     return true;
 }
 
+/* The session's thread stays here, and so reads no more, until the client leaves. */
 static bool before_deaf(struct fault_line *line, const struct fault *fault, struct error *error)
 {
     line->mute = true;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The ID makes room for itself at the end; in MacRoman every byte is a character. */
 struct span name_mangle(uint8_t mac[AFP_NAME_LIMIT_MAC], size_t limit, struct span name,
                         uint32_t id)
 {
@@ -18,6 +19,7 @@ struct span name_mangle(uint8_t mac[AFP_NAME_LIMIT_MAC], size_t limit, struct sp
     return (struct span){mac, size};
 }
 
+/* Read from the end, since the name itself may hold a '#'. */
 uint32_t name_mangled_id(struct span mac)
 {
     uint32_t id = 0;

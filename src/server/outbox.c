@@ -70,6 +70,8 @@ bool outbox_send(struct outbox *outbox, struct iovec *pieces, size_t count, bool
     return true;
 }
 
+/* Failures of the file are told apart from those of the connection, for a store that can read it
+ * otherwise. */
 bool outbox_send_file(struct outbox *outbox, int file, uint64_t offset, uint64_t size, size_t *sent,
                       int *file_error, struct error *error)
 {

@@ -2,11 +2,13 @@
 
 #include <string.h>
 
+/* IDs count up: a slot is used again only when the cache is one round further. */
 static struct replay_entry *slot(struct replay_cache *cache, uint16_t request_id)
 {
     return &cache->entries[request_id % DSI_REPLAY_CACHE_SIZE];
 }
 
+/* Another command under the ID is a new request: what was kept is of no use any more. */
 const struct replay_entry *replay_find(struct replay_cache *cache, uint16_t request_id,
                                        uint8_t command)
 {

@@ -38,6 +38,7 @@ static bool is_offered(const struct server_config *config, const struct uam *uam
     return listed && (uam->needs_password ? config->user_count > 0 : config->allow_guest);
 }
 
+/* Found out at the start: a server that nobody can use would only be noticed by its clients. */
 static bool any_login_fits(const struct server_config *config)
 {
     for (size_t i = 0; i < uam_count; i++) {

@@ -186,6 +186,7 @@ bool tree_open(struct tree *tree, const struct store_ops *ops,
     return true;
 }
 
+/* When it is not wholly open, the root is in no table yet. */
 void tree_close(struct tree *tree)
 {
     /* by_id holds every node once it exists, the root included. */
@@ -291,6 +292,7 @@ int32_t tree_set(struct store *store, struct store_node *node, uint16_t bitmap,
     return AFP_OK;
 }
 
+/* Children stay in the order of their making, which an enumeration in pages relies on. */
 static bool append_child(struct store_node *directory, struct store_node *node)
 {
     if (directory->child_count == directory->child_room) {
@@ -391,6 +393,7 @@ void tree_detach(struct store *store, struct store_node *node)
     link_name(tree, node);
 }
 
+/* Forks know their owner, since its space and date change with them. */
 int32_t tree_exchange(struct store *store, struct store_node *a, struct store_node *b)
 {
     for (size_t i = 0; i < STORE_FORK_COUNT; i++) {
@@ -409,6 +412,7 @@ int32_t tree_exchange(struct store *store, struct store_node *a, struct store_no
 
 /* ---- Forks ---- */
 
+/* Most files never get a resource fork: forks are made when they are asked for. */
 struct store_fork *tree_fork(struct store_node *file, enum store_fork_kind kind)
 {
     if (file->forks[kind] == NULL) {

@@ -18,7 +18,8 @@ static bool set_name(struct volume *volume, struct error *error)
     return true;
 }
 
-/* The password of a request stands in eight bytes, with zeros behind it (5.2). */
+/* The password of a request stands in eight bytes, with zeros behind it (5.2). All are compared, so
+ * that the time does not tell how many were right. */
 bool volume_admits(const struct volume *volume, const uint8_t given[AFP_VOLUME_PASSWORD_SIZE])
 {
     const char *password = volume->config->password;
@@ -211,6 +212,7 @@ static int32_t range_is_free(const struct open_fork *mine, struct range range)
     return AFP_OK;
 }
 
+/* Bounded, since a client could fill the memory with locks of one byte. */
 int32_t volume_lock_range(struct open_fork *fork, struct range range)
 {
     int32_t result = range_is_free(fork, range);
