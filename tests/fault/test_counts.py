@@ -10,7 +10,7 @@ import recompute
 import results
 import tap
 from peer import Peer
-from programs import speedtest
+from programs import as_guest, speedtest
 
 RUNS = ('-W', 2, '-n', 3)
 SIZE = 1126400
@@ -22,8 +22,8 @@ KINDS = {'read': 'FPReadExt', 'write': 'FPWriteExt', 'flush': 'FPFlushFork',
 
 def run(peer, *arguments):
     """The only case of a run as guest."""
-    _result, document = results.run(speedtest, '-h', '127.0.0.1', '-p', peer.port, '-s', 'bench',
-                                    '-u', '', '-q', CHUNK // 1024, '-d', f'{SIZE}b', *arguments)
+    _result, document = results.run(speedtest, *as_guest(peer), '-q', CHUNK // 1024, '-d',
+                                    f'{SIZE}b', *arguments)
     peer.finish()
     recompute.check_document(document)
     case, = document['cases']

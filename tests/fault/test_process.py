@@ -28,7 +28,7 @@ def at_moment(phase, act):
     request, _hash, number = phase.request.partition('#')
     with Peer(f'on {request} #{number or 1}: wait; serve') as peer:
         with programs.Program(programs.SPEEDTEST,
-                              *phases.arguments(peer.port, phase.test)) as running:
+                              *phases.arguments(peer, phase.test)) as running:
             peer.wait_for(request, int(number or 1))
             act(running, peer)
             result = running.wait(15)
@@ -149,7 +149,7 @@ def test_only_the_monotonic_clock_measures():
     env = {'LD_PRELOAD': str(library), 'ASAN_OPTIONS': 'verify_asan_link_order=0'}
     with programs.Refserver('--fault', 'delay=0.05@FPReadExt') as server:
         started = time.monotonic()
-        result = speedtest(*phases.arguments(server.port, 'Read'), env=env).expect(DONE)
+        result = speedtest(*phases.arguments(server, 'Read'), env=env).expect(DONE)
         took_us = (time.monotonic() - started) * 1e6
         rows = result.tests()[0].rows
         tap.equal(len(rows), 3)
@@ -168,7 +168,7 @@ CLOSED = {'<&-': ([], DONE), '2>&-': ([], DONE), '>&-': ([], TEST_FAILED),
 @tap.cases({name: (name, *row) for name, row in CLOSED.items()})
 def test_closed(name, more, code):
     with Peer() as peer:
-        command = [programs.SPEEDTEST, *phases.arguments(peer.port, 'Write'), *more]
+        command = [programs.SPEEDTEST, *phases.arguments(peer, 'Write'), *more]
         result = programs.run('/bin/sh', '-c', f'"$@" {name.partition(" with")[0]}', 'sh', *command)
         assert result.code == code, f'wanted {code}: {result}'
         peer.finish()
@@ -204,9 +204,8 @@ OFFERS = {
 @tap.cases(OFFERS)
 def test_offer(payload, chunk):
     with programs.Refserver('--fault', f'payload={payload}@DSIOpenSession') as running:
-        result = speedtest('-h', '127.0.0.1', '-p', running.port, '-s', 'bench', '-u', '', '-W', 0,
-                           '-d', '10007b', '-f', 'Read,Write,Copy,ServerCopy',
-                           '--sink', 'verify')
+        result = speedtest(*programs.as_guest(running, '-W', 0, '-d', '10007b', '-f',
+                                              'Read,Write,Copy,ServerCopy', '--sink', 'verify'))
         if chunk is None:
             result.expect_one_message(CANNOT_RUN, '127.0.0.1', 'quantum of 0|malformed OpenSession')
             return
@@ -222,9 +221,8 @@ def between_runs(act):
         volume = pathlib.Path(directory) / 'volume'
         volume.mkdir()
         with programs.Refserver('--volume', f'bench,path={volume}') as server:
-            with programs.Program(programs.SPEEDTEST, '-h', '127.0.0.1', '-p', server.port, '-s',
-                                  'bench', '-u', '', '-W', 0, '-n', 2, '-t', 3, '-y', '-d',
-                                  '4k') as program:
+            with programs.Program(programs.SPEEDTEST, *programs.as_guest(
+                    server, '-W', 0, '-n', 2, '-t', 3, '-y', '-d', '4k')) as program:
                 program.first_row()
                 with program.stopped():
                     act(volume)

@@ -86,7 +86,7 @@ def run_at(fault, test):
     with tempfile.TemporaryDirectory() as directory:
         with programs.Refserver('--volume', f'bench,path={directory}', '--fault', fault) as server:
             started = time.monotonic()
-            result = speedtest(*phases.arguments(server.port, test), limit_s=30)
+            result = speedtest(*phases.arguments(server, test), limit_s=30)
             took_s = time.monotonic() - started
         return Outcome(result, took_s, sorted(os.listdir(directory)))
 

@@ -21,8 +21,7 @@ HEADER = afpwire.HEADER_SIZE
 def run(peer, *arguments):
     """A run as guest against the peer, one measured run without warm-up unless asked."""
     defaults = [] if '-W' in arguments else ['-W', 0]
-    return speedtest('-h', '127.0.0.1', '-p', peer.port, '-s', 'bench', '-u', '', *defaults,
-                     *arguments)
+    return speedtest(*programs.as_guest(peer, *defaults, *arguments))
 
 
 def run_good(peer, *arguments):
@@ -245,8 +244,7 @@ def test_verify_names_the_offset_of_a_wrong_byte():
     with faulty('flip=77') as server:
         run(server, '-f', 'Read', '-d', 8, '--sink', 'verify').expect_one_message(
             TEST_FAILED, str(2 * MIB + 77))
-        with afpclient.Session(server.port) as session:
-            tap.equal(session.list(session.open_volume('bench')), {}, 'left on the volume')
+        tap.equal(afpclient.listing(server), {}, 'left on the volume')
 
 
 @tap.limit(60)

@@ -20,7 +20,7 @@ import recompute
 import results
 import tap
 from peer import Peer
-from programs import CANNOT_RUN, DONE, INTERRUPTED, TEST_FAILED, speedtest
+from programs import CANNOT_RUN, DONE, INTERRUPTED, TEST_FAILED, as_guest, speedtest
 
 FOUR = ('-f', 'Read,Write,Copy,ServerCopy')
 SMALL = ('-d', '4k', '-n', 2)
@@ -37,17 +37,8 @@ def tear_down():
         server.stop()
 
 
-def at(port, *more):
-    return ['-h', '127.0.0.1', '-p', port, '-s', 'bench', '-u', '', *more]
-
-
 def run(*more, **options):
-    return speedtest(*at(server.port, *more), **options)
-
-
-def listing():
-    with afpclient.Session(server.port) as session:
-        return session.list(session.open_volume('bench'))
+    return speedtest(*as_guest(server, *more), **options)
 
 
 @contextlib.contextmanager
@@ -95,7 +86,7 @@ OUTPUTS = {
 def test_stdout_full(arguments):
     with open('/dev/full', 'w', encoding='ascii') as full:
         run(*arguments, stdout=full).expect_one_message(TEST_FAILED, 'No space left')
-    tap.equal(listing(), {}, 'left on the volume')
+    tap.equal(afpclient.listing(server), {}, 'left on the volume')
 
 
 @tap.cases({name: (arguments,) for name, arguments in OUTPUTS.items()})
@@ -104,17 +95,17 @@ def test_stdout_is_a_closed_pipe(arguments):
     os.close(reader)
     with os.fdopen(writer, 'w') as closed:
         run(*arguments, stdout=closed).expect_one_message(TEST_FAILED, 'Broken pipe')
-    tap.equal(listing(), {}, 'left on the volume')
+    tap.equal(afpclient.listing(server), {}, 'left on the volume')
 
 
 def test_stdout_is_closed_in_mid_run():
-    arguments = at(server.port, '-c', '-d', '4k', '-n', 1000000)
+    arguments = as_guest(server, '-c', '-d', '4k', '-n', 1000000)
     with programs.Program(programs.SPEEDTEST, *arguments) as running:
         running.process.stdout.readline()
         running.process.stdout.close()
         running.process.stdout = None
         running.wait(20).expect_one_message(TEST_FAILED, 'Broken pipe')
-    tap.equal(listing(), {}, 'left on the volume')
+    tap.equal(afpclient.listing(server), {}, 'left on the volume')
 
 
 def test_a_full_stdout_does_not_cost_the_document():
@@ -141,7 +132,7 @@ def test_document_cannot_go_to(path):
     with Peer() as peer, result_path() as pipe:
         os.mkfifo(pipe)
         path = pipe if path == 'PIPE' else path
-        result = speedtest(*at(peer.port, *SMALL, '-j', path)).expect_one_message(CANNOT_RUN)
+        result = speedtest(*as_guest(peer, *SMALL, '-j', path)).expect_one_message(CANNOT_RUN)
         tap.equal(result.out, '')
         peer.finish()
         tap.equal(peer.names('FPCreate*') + peer.names('FPWrite*'), [], 'done on the server')
@@ -152,7 +143,7 @@ def test_document_cannot_go_to(path):
 def test_a_pipe_is_not_replaced_when_the_login_fails():
     with Peer('on FPLogin*: serve code=-5023') as peer, result_path() as pipe:
         os.mkfifo(pipe)
-        speedtest(*at(peer.port, '-j', pipe)).expect_one_message(CANNOT_RUN, '-5023')
+        speedtest(*as_guest(peer, '-j', pipe)).expect_one_message(CANNOT_RUN, '-5023')
         assert pipe.is_fifo(), 'the pipe was replaced'
 
 
@@ -164,13 +155,13 @@ def test_no_room_for_the_document():
     with result_path() as path:
         limited = ['-c', 'trap "" XFSZ; ulimit -f 8; exec "$@"', 'sh', programs.SPEEDTEST]
         result = programs.run('/bin/sh', *limited,
-                              *at(server.port, '-d', '4k', '-n', 50, '-j', path))
+                              *as_guest(server, '-d', '4k', '-n', 50, '-j', path))
         tap.equal(result.code, TEST_FAILED)
         tap.equal(result.err.count('\n'), 1, result.err)
         assert 'too large' in result.err, result.err
         tap.equal([entry.name for entry in path.parent.iterdir()], [part_of(path).name])
         tap.equal(results.load(part_of(path))['complete'], False)
-    tap.equal(listing(), {}, 'left on the volume')
+    tap.equal(afpclient.listing(server), {}, 'left on the volume')
 
 
 def test_an_older_document_is_replaced():
@@ -186,7 +177,7 @@ def test_an_older_document_is_replaced():
 @contextlib.contextmanager
 def stopped_in_mid_sweep(path, number):
     """A sweep that got the signal after two of its cases, and its result."""
-    with programs.Marked(*at(server.port, '-c', '-z', '4k,8k,16k', '-n', 2, '-f', 'Read,Write',
+    with programs.Marked(*as_guest(server, '-c', '-z', '4k,8k,16k', '-n', 2, '-f', 'Read,Write',
                              '-j', path)) as running:
         running.stop_at('begin Read 8192 ')
         running.interrupt(number)
@@ -203,7 +194,7 @@ def test_a_killed_run_leaves_the_finished_cases():
                for case in document['cases']],
               [('Read', 4096, True, 3), ('Write', 4096, True, 3)])
     run('--clean')
-    tap.equal(listing(), {}, 'left on the volume')
+    tap.equal(afpclient.listing(server), {}, 'left on the volume')
 
 
 @tap.cases({'SIGINT': signal.SIGINT, 'SIGTERM': signal.SIGTERM})
@@ -219,14 +210,14 @@ def test_a_run_stopped_by(number):
     assert document['cases'][2]['failure'], 'the case that was stopped has no failure'
     results.parse_csv(result.out)
     figures.compare_text(result.out, expected.csv_lines(document, True))
-    tap.equal(listing(), {}, 'left on the volume')
+    tap.equal(afpclient.listing(server), {}, 'left on the volume')
 
 
 @tap.limit(90)
 def test_a_run_killed_at_any_moment_leaves_a_whole_document():
     for kill in range(25):
         with result_path() as path:
-            arguments = at(server.port, '-z', ','.join(['4k'] * 30), '-n', 40, '-j', path)
+            arguments = as_guest(server, '-z', ','.join(['4k'] * 30), '-n', 40, '-j', path)
             with programs.Program(programs.SPEEDTEST, *arguments) as running:
                 programs.wait_until(part_of(path).exists, 'a document')
                 time.sleep(0.02 * kill)
@@ -253,7 +244,7 @@ FAILURES = {
 @tap.cases(FAILURES)
 def test_stdout_is_one_document_also_after_failure_of(faulty, code, cases, failure):
     with programs.Refserver(*faulty) as failing:
-        result = speedtest(*at(failing.port, '-j', '-', '-T', *SMALL, '-f', 'Read,Write')).expect(
+        result = speedtest(*as_guest(failing, '-j', '-', '-T', *SMALL, '-f', 'Read,Write')).expect(
             code)
     document = results.parse(result.out)
     recompute.check_document(document)
@@ -270,9 +261,9 @@ def test_stdout_is_one_document():
 
 
 def test_stdout_is_one_document_after_an_interrupt():
-    arguments = at(server.port, '-j', '-', '-d', '4k', '-n', 2, '-t', 30)
+    arguments = as_guest(server, '-j', '-', '-d', '4k', '-n', 2, '-t', 30)
     with programs.Program(programs.SPEEDTEST, *arguments) as running:
-        programs.wait_until(listing, 'a directory')
+        programs.wait_until(lambda: afpclient.listing(server), 'a directory')
         running.interrupt()
         result = running.wait(20).expect_one_message(INTERRUPTED)
     tap.equal(results.parse(result.out)['complete'], False)

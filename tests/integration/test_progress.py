@@ -109,7 +109,7 @@ def test_nothing_of_it_on_a_file():
 
 def test_a_message_is_on_a_line_of_its_own():
     with programs.Refserver('--fault', 'code=-5000@FPReadExt#3') as server:
-        _result, text = run_on_terminal('-h', '127.0.0.1', '-p', server.port, '-s', 'bench', '-u', '',
+        _result, text = run_on_terminal(*programs.as_guest(server),
                                         '-f', 'Read', '-d', '64k', '-n', 5, code=TEST_FAILED)
     *_lines, message = text.split(WIPE)
     assert re.fullmatch(r'afp_speedtest: [^\r\n]*-5000[^\r\n]*\r\n(afp_speedtest: [^\r\n]*\r\n)?',

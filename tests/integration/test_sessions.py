@@ -15,7 +15,7 @@ import recompute
 import results
 import tap
 from peer import Peer
-from programs import CANNOT_RUN, TEST_FAILED, INTERRUPTED, speedtest
+from programs import CANNOT_RUN, TEST_FAILED, INTERRUPTED, as_guest, speedtest
 
 FOUR = ('-f', 'Read,Write,Copy,ServerCopy')
 
@@ -25,26 +25,21 @@ def server(*options):
     """A refserver whose volume must be empty, and whose sessions must be closed, at the end."""
     with programs.Refserver('--volume', 'bench', *options) as running:
         yield running
-        programs.wait_until(lambda: listing(running.port) is not None, 'a free session')
-        tap.equal(listing(running.port), {}, 'left on the volume')
+        programs.wait_until(lambda: listing(running) is not None, 'a free session')
+        tap.equal(listing(running), {}, 'left on the volume')
 
 
-def listing(port):
+def listing(server):
     try:
-        with afpclient.Session(port) as session:
-            return session.list(session.open_volume('bench'))
+        return afpclient.listing(server)
     except (afpclient.AfpError, ConnectionError):
         return None
-
-
-def arguments(running, *more):
-    return ['-h', '127.0.0.1', '-p', running.port, '-s', 'bench', '-u', '', *more]
 
 
 @tap.cases({str(sessions): sessions for sessions in (1, 2, 16, 200)})
 def test_sessions(sessions):
     with server() as running:
-        result, document = results.run(speedtest, *arguments(running), '-c', '-d', '64k', *FOUR,
+        result, document = results.run(speedtest, *as_guest(running), '-c', '-d', '64k', *FOUR,
                                        '-n', 2, '--sessions', sessions)
     tap.equal(result.err, '', 'stderr')
     recompute.check_document(document)
@@ -60,7 +55,7 @@ def test_sessions(sessions):
 def test_all_sessions_are_released_together():
     """One after the other they would last, together, as long as the run."""
     with server() as running:
-        _result, document = results.run(speedtest, *arguments(running), '-d', 32, '-f', 'Read',
+        _result, document = results.run(speedtest, *as_guest(running), '-d', 32, '-f', 'Read',
                                         '-n', 3, '--sessions', 4)
     for sample in document['cases'][0]['samples']:
         sessions = sample['session_duration_ns']
@@ -70,7 +65,7 @@ def test_all_sessions_are_released_together():
 
 def test_each_session_is_told_in_the_statistics():
     with server() as running:
-        result, document = results.run(speedtest, *arguments(running), '-T', '-d', '64k',
+        result, document = results.run(speedtest, *as_guest(running), '-T', '-d', '64k',
                                        '--sessions', 3, '-n', 2)
     figures.compare_text(result.out, expected.text_lines(document, True))
     tap.equal(result.out.count('\nSession '), 3)
@@ -79,8 +74,8 @@ def test_each_session_is_told_in_the_statistics():
 def test_whose_size_a_header_shows():
     """The header's layout is fixed: that its size is one file's, -T and -v say."""
     with server() as running:
-        result = speedtest(*arguments(running), '-v', '-T', '-d', '64k', '--sessions', 3)
-        one = speedtest(*arguments(running), '-v', '-T', '-d', '64k')
+        result = speedtest(*as_guest(running), '-v', '-T', '-d', '64k', '--sessions', 3)
+        one = speedtest(*as_guest(running), '-v', '-T', '-d', '64k')
     assert result.out.startswith('Write quantum 1048576, size 65536\n'), result
     assert '\nSessions:       3, each with a file of that size\n' in result.out, result
     result.expect(programs.DONE, 'that of one session.s file; times and rates are those of all 3 '
@@ -90,27 +85,27 @@ def test_whose_size_a_header_shows():
 
 def test_more_than_the_server_allows():
     with server('--sessions', 3) as running:
-        result = speedtest(*arguments(running, '--sessions', 4, '-d', '64k')).expect_one_message(
+        result = speedtest(*as_guest(running, '--sessions', 4, '-d', '64k')).expect_one_message(
             CANNOT_RUN, 'session 4 of 4', 'no more sessions')
         tap.equal(result.out, '')
 
 
 def test_as_many_as_the_server_allows():
     with server('--sessions', 3) as running:
-        speedtest(*arguments(running, '--sessions', 3, '-d', '64k')).expect(0)
+        speedtest(*as_guest(running, '--sessions', 3, '-d', '64k')).expect(0)
 
 
 def test_the_place_of_a_killed_client_is_free_again():
     with programs.Refserver('--sessions', 1) as running:
-        with programs.Program(programs.SPEEDTEST, *arguments(running, '-d', '4k', '-n', 2,
+        with programs.Program(programs.SPEEDTEST, *as_guest(running, '-d', '4k', '-n', 2,
                                                              '-t', 60)) as program:
             # a look at the server would take its only place
             tap.equal(program.process.stdout.readline(), 'Write quantum 1048576, size 4096\n')
-            speedtest(*arguments(running, '-d', '64k')).expect_one_message(
+            speedtest(*as_guest(running, '-d', '64k')).expect_one_message(
                 CANNOT_RUN, 'no more sessions', '-1068')
             program.process.kill()
-        programs.wait_until(lambda: listing(running.port) is not None, 'a free place')
-        speedtest(*arguments(running, '-d', '64k')).expect(0)
+        programs.wait_until(lambda: listing(running) is not None, 'a free place')
+        speedtest(*as_guest(running, '-d', '64k')).expect(0)
 
 
 @tap.cases({'0': '0', '257': '257', 'rubbish': 'two'})
@@ -127,23 +122,23 @@ def test_too_little_free_space_for_all():
 
 def test_disk_full_in_one_of_them():
     with programs.Refserver('--volume', 'bench,limit=6M,free=1G') as running:
-        speedtest(*arguments(running, '-d', 2, '--sessions', 4)).expect_one_message(
+        speedtest(*as_guest(running, '-d', 2, '--sessions', 4)).expect_one_message(
             TEST_FAILED, '-5008')
-        tap.equal(listing(running.port), {}, 'left on the volume')
+        tap.equal(listing(running), {}, 'left on the volume')
 
 
 def test_interrupt():
     with server() as running:
-        with programs.Program(programs.SPEEDTEST, *arguments(
+        with programs.Program(programs.SPEEDTEST, *as_guest(
                 running, '-d', 8, '-q', 16, '-n', 100000, '--sessions', 8)) as program:
-            programs.wait_until(lambda: len(listing(running.port) or ()) == 8, '8 directories')
+            programs.wait_until(lambda: len(listing(running) or ()) == 8, '8 directories')
             program.interrupt()
             program.wait(20).expect(INTERRUPTED)
 
 
 def test_interrupt_waits_once_for_a_server_that_is_mute_to_all():
     with Peer('on FPFlushFork: mute') as peer:
-        with programs.Program(programs.SPEEDTEST, *arguments(peer, '-d', '64k', '-W', 0,
+        with programs.Program(programs.SPEEDTEST, *as_guest(peer, '-d', '64k', '-W', 0,
                                                              '--sessions', 12)) as program:
             peer.wait_for('FPFlushFork', 12)
             program.interrupt()
@@ -153,9 +148,9 @@ def test_interrupt_waits_once_for_a_server_that_is_mute_to_all():
 
 def test_a_lost_session_ends_all():
     with programs.Refserver('--volume', 'bench') as running:
-        with programs.Program(programs.SPEEDTEST, *arguments(
+        with programs.Program(programs.SPEEDTEST, *as_guest(
                 running, '-d', 8, '-q', 16, '-n', 100000, '--sessions', 8)) as program:
-            programs.wait_until(lambda: len(listing(running.port) or ()) == 8, '8 directories')
+            programs.wait_until(lambda: len(listing(running) or ()) == 8, '8 directories')
             running.stop()
             program.wait(20).expect(TEST_FAILED)
 

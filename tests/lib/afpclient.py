@@ -173,3 +173,9 @@ def _entries(payload):
         else:
             values = afpwire.decode_parameters(afpwire.FILE_PARAMETERS, file_bitmap, block)
         yield values['name'], (bool(kind & 0x80), values['id'], values.get('length', 0))
+
+
+def listing(server):
+    """What lies on the volume `bench`."""
+    with Session(server.port) as session:
+        return session.list(session.open_volume('bench'))

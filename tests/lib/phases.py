@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from programs import CANNOT_RUN, TEST_FAILED
+from programs import CANNOT_RUN, TEST_FAILED, as_guest
 
 TIMEOUT_S = 1
 # 3 runs of 3 requests of 64 KiB, two at a time
@@ -42,5 +42,5 @@ PHASES = {
 }
 
 
-def arguments(port, test):
-    return ['-h', '127.0.0.1', '-p', port, '-s', 'bench', '-u', '', '-f', test, *RUN]
+def arguments(server, test):
+    return as_guest(server, '-f', test, *RUN)

@@ -194,6 +194,11 @@ def run(program, *arguments, limit_s=RUN_LIMIT_S, text=None, **options):
         return running.wait(limit_s, text)
 
 
+def as_guest(server, *more):
+    """Arguments for a run on the volume `bench` of a server on this machine."""
+    return ['-h', '127.0.0.1', '-p', server.port, '-s', 'bench', '-u', '', *more]
+
+
 def speedtest(*arguments, **options):
     return run(SPEEDTEST, *arguments, **options)
 
