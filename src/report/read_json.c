@@ -14,46 +14,6 @@
 
 /* ---- Keys ---- */
 
-static bool is_any_text(const json_t *value)
-{
-    return json_is_string(value);
-}
-
-static bool is_text_or_null(const json_t *value)
-{
-    return json_is_string(value) || json_is_null(value);
-}
-
-static bool is_flag(const json_t *value)
-{
-    return json_is_boolean(value);
-}
-
-static bool is_count(const json_t *value)
-{
-    return json_is_integer(value) && json_integer_value(value) >= 0;
-}
-
-static bool is_positive(const json_t *value)
-{
-    return json_is_integer(value) && json_integer_value(value) >= 1;
-}
-
-static bool is_list(const json_t *value)
-{
-    return json_is_array(value);
-}
-
-static bool is_group(const json_t *value)
-{
-    return json_is_object(value);
-}
-
-static bool is_group_or_null(const json_t *value)
-{
-    return json_is_object(value) || json_is_null(value);
-}
-
 /* What the condition's words call it: 0 is null, their end a text that is none of them. */
 static uint64_t word_value(enum stored_case_condition condition, const json_t *value)
 {
@@ -68,39 +28,39 @@ static uint64_t word_value(enum stored_case_condition condition, const json_t *v
     return word;
 }
 
-static bool is_word(enum stored_case_condition condition, const json_t *value)
-{
-    return is_text_or_null(value) &&
-           stored_case_condition_rows[condition].words[word_value(condition, value)] != NULL;
-}
-
-static bool is_sink(const json_t *value)
-{
-    return is_word(STORED_SINK, value);
-}
-
-static bool is_cache(const json_t *value)
-{
-    return is_word(STORED_CLIENT_CACHE, value);
-}
-
 enum kind { TEXT, TEXT_OR_NULL, FLAG, NUMBER, POSITIVE, LIST, GROUP, GROUP_OR_NULL, SINK, CACHE };
+
+#define TYPE(type) (1U << (type))
 
 static const struct {
     const char *expected;
-    bool (*holds)(const json_t *value);
+    unsigned types;
+    json_int_t least;                     /* of integers */
+    enum stored_case_condition condition; /* whose words it has, where it has words */
+    bool has_words;
 } kinds[] = {
-    [TEXT] = {"a text", is_any_text},
-    [TEXT_OR_NULL] = {"a text or null", is_text_or_null},
-    [FLAG] = {"true or false", is_flag},
-    [NUMBER] = {"a whole number from 0 on", is_count},
-    [POSITIVE] = {"a whole number from 1 on", is_positive},
-    [LIST] = {"an array", is_list},
-    [GROUP] = {"an object", is_group},
-    [GROUP_OR_NULL] = {"an object or null", is_group_or_null},
-    [SINK] = {"copy, discard, verify or null", is_sink},
-    [CACHE] = {"cold, warm, bypassed or null", is_cache},
+    [TEXT] = {"a text", TYPE(JSON_STRING)},
+    [TEXT_OR_NULL] = {"a text or null", TYPE(JSON_STRING) | TYPE(JSON_NULL)},
+    [FLAG] = {"true or false", TYPE(JSON_TRUE) | TYPE(JSON_FALSE)},
+    [NUMBER] = {"a whole number from 0 on", TYPE(JSON_INTEGER)},
+    [POSITIVE] = {"a whole number from 1 on", TYPE(JSON_INTEGER), .least = 1},
+    [LIST] = {"an array", TYPE(JSON_ARRAY)},
+    [GROUP] = {"an object", TYPE(JSON_OBJECT)},
+    [GROUP_OR_NULL] = {"an object or null", TYPE(JSON_OBJECT) | TYPE(JSON_NULL)},
+    [SINK] = {"copy, discard, verify or null", TYPE(JSON_STRING) | TYPE(JSON_NULL),
+              .condition = STORED_SINK, .has_words = true},
+    [CACHE] = {"cold, warm, bypassed or null", TYPE(JSON_STRING) | TYPE(JSON_NULL),
+               .condition = STORED_CLIENT_CACHE, .has_words = true},
 };
+
+static bool holds(enum kind kind, const json_t *value)
+{
+    enum stored_case_condition condition = kinds[kind].condition;
+    return (kinds[kind].types & TYPE(json_typeof(value))) != 0 &&
+           (!json_is_integer(value) || json_integer_value(value) >= kinds[kind].least) &&
+           (!kinds[kind].has_words ||
+            stored_case_condition_rows[condition].words[word_value(condition, value)] != NULL);
+}
 
 struct key {
     const char *name;
@@ -140,62 +100,51 @@ static const struct key run_keys[RUN_KEYS] = {
     [STARTED] = {"started", TEXT},
 };
 
-enum { KERNEL, MACHINE, CPU, CPU_COUNT, HOST_KEYS };
-static const struct key host_keys[HOST_KEYS] = {
-    [KERNEL] = {"kernel", TEXT},
-    [MACHINE] = {"machine", TEXT},
-    [CPU] = {"cpu", TEXT},
-    [CPU_COUNT] = {"cpu_count", NUMBER},
+static const struct key host_conditions[STORED_CONDITIONS] = {
+    [STORED_KERNEL] = {"kernel", TEXT},
+    [STORED_MACHINE] = {"machine", TEXT},
+    [STORED_CPU] = {"cpu", TEXT},
+    [STORED_CPU_COUNT] = {"cpu_count", NUMBER},
 };
 
-enum { MACHINE_TYPE, QUANTUM_OFFERED, AFP_VERSION, REFERENCE_STORE, SECOND_VOLUME, SERVER_KEYS };
-static const struct key server_keys[SERVER_KEYS] = {
-    [MACHINE_TYPE] = {"machine_type", TEXT},
-    [QUANTUM_OFFERED] = {"quantum_offered_bytes", NUMBER},
-    [AFP_VERSION] = {"afp_version", TEXT_OR_NULL},
-    [REFERENCE_STORE] = {"reference_store", TEXT_OR_NULL},
-    [SECOND_VOLUME] = {"second_volume", FLAG, .may_be_missing = true},
+static const struct key server_conditions[STORED_CONDITIONS] = {
+    [STORED_SERVER_TYPE] = {"machine_type", TEXT},
+    [STORED_QUANTUM] = {"quantum_offered_bytes", NUMBER},
+    [STORED_AFP_VERSION] = {"afp_version", TEXT_OR_NULL},
+    [STORED_REFERENCE_STORE] = {"reference_store", TEXT_OR_NULL},
+    [STORED_SECOND_PLACE] = {"second_volume", FLAG, .may_be_missing = true},
 };
 
-enum { DIRECTORY, SECOND_DIRECTORY, TYPE, DIRECT, FILE_SYSTEM_KEYS };
+enum { DIRECTORY, SECOND_DIRECTORY, FILE_SYSTEM_KEYS };
 static const struct key file_system_keys[FILE_SYSTEM_KEYS] = {
     [DIRECTORY] = {"directory", TEXT},
     [SECOND_DIRECTORY] = {"second_directory", TEXT_OR_NULL},
-    [TYPE] = {"type", TEXT},
-    [DIRECT] = {"direct", FLAG},
+};
+static const struct key file_system_conditions[STORED_CONDITIONS] = {
+    [STORED_FILE_SYSTEM] = {"type", TEXT},
+    [STORED_DIRECT] = {"direct", FLAG},
 };
 
-enum {
-    CASE_TEST,
-    CASE_SIZE,
-    CASE_CHUNK,
-    CASE_SPARSE,
-    CASE_OUTSTANDING,
-    CASE_INTERLEAVED,
-    CASE_SESSIONS,
-    CASE_SINK,
-    CASE_FLUSH,
-    CASE_NEW_FILES,
-    CASE_EXISTING_FILE,
-    CASE_CLIENT_CACHE,
-    CASE_COMPLETE,
-    CASE_FAILURE,
-    CASE_SAMPLES,
-    CASE_KEYS
-};
+enum { CASE_TEST, CASE_SIZE, CASE_KEYS };
 static const struct key case_keys[CASE_KEYS] = {
     [CASE_TEST] = {"test", TEXT},
     [CASE_SIZE] = {"size_bytes", POSITIVE},
-    [CASE_CHUNK] = {"chunk_bytes", POSITIVE},
-    [CASE_SPARSE] = {"sparse", FLAG},
-    [CASE_OUTSTANDING] = {"outstanding", POSITIVE},
-    [CASE_INTERLEAVED] = {"interleaved", FLAG},
-    [CASE_SESSIONS] = {"sessions", POSITIVE},
-    [CASE_SINK] = {"sink", SINK},
-    [CASE_FLUSH] = {"flush", FLAG},
-    [CASE_NEW_FILES] = {"new_files", FLAG},
-    [CASE_EXISTING_FILE] = {"existing_file", FLAG},
-    [CASE_CLIENT_CACHE] = {"client_cache", CACHE, .may_be_missing = true},
+};
+static const struct key case_conditions[STORED_CASE_CONDITIONS] = {
+    [STORED_CHUNK] = {"chunk_bytes", POSITIVE},
+    [STORED_OUTSTANDING] = {"outstanding", POSITIVE},
+    [STORED_INTERLEAVED] = {"interleaved", FLAG},
+    [STORED_SESSIONS] = {"sessions", POSITIVE},
+    [STORED_SPARSE] = {"sparse", FLAG},
+    [STORED_SINK] = {"sink", SINK},
+    [STORED_FLUSH] = {"flush", FLAG},
+    [STORED_NEW_FILES] = {"new_files", FLAG},
+    [STORED_EXISTING_FILE] = {"existing_file", FLAG},
+    [STORED_CLIENT_CACHE] = {"client_cache", CACHE, .may_be_missing = true},
+};
+
+enum { CASE_COMPLETE, CASE_FAILURE, CASE_SAMPLES, CASE_OUTCOMES };
+static const struct key case_outcomes[CASE_OUTCOMES] = {
     [CASE_COMPLETE] = {"complete", FLAG},
     [CASE_FAILURE] = {"failure", TEXT_OR_NULL},
     [CASE_SAMPLES] = {"samples", LIST},
@@ -219,11 +168,11 @@ static bool take(const json_t *object, const char *place, const struct key *keys
         return error_set(error, ERROR_CONTENT, 0, "%s: expected an object", place);
     }
     for (size_t i = 0; i < count; i++) {
-        values[i] = json_object_get(object, keys[i].name);
-        if (values[i] == NULL && keys[i].may_be_missing) {
+        values[i] = keys[i].name != NULL ? json_object_get(object, keys[i].name) : NULL;
+        if (values[i] == NULL && (keys[i].name == NULL || keys[i].may_be_missing)) {
             continue;
         }
-        if (values[i] == NULL || !kinds[keys[i].kind].holds(values[i])) {
+        if (values[i] == NULL || !holds(keys[i].kind, values[i])) {
             return error_set(error, ERROR_CONTENT, 0, "%s%s%s: expected %s%s", place, dot,
                              keys[i].name, kinds[keys[i].kind].expected,
                              values[i] == NULL ? ", but it is not there" : "");
@@ -246,36 +195,40 @@ static bool set_text(char **field, const char *text, struct error *error)
     return *field != NULL || memory_error(error, "for a stored result");
 }
 
-static bool set_number(char **field, const json_t *value, struct error *error)
+static const char *condition_text(const json_t *value, char number_text[24])
 {
-    char text[24];
-    snprintf(text, sizeof text, "%" PRIu64, number(value));
-    return set_text(field, text, error);
+    if (json_is_boolean(value)) {
+        return json_is_true(value) ? "yes" : "no";
+    }
+    if (json_is_integer(value)) {
+        snprintf(number_text, 24, "%" PRIu64, number(value));
+        return number_text;
+    }
+    return json_is_null(value) ? "none" : json_string_value(value);
 }
 
-static bool set_flag(char **field, bool value, struct error *error)
+static bool take_conditions(const json_t *object, const char *place,
+                            const struct key keys[STORED_CONDITIONS], struct stored_result *result,
+                            struct error *error)
 {
-    return set_text(field, value ? "yes" : "no", error);
-}
-
-static bool set_text_or_none(char **field, const json_t *value, struct error *error)
-{
-    return set_text(field, json_is_null(value) ? "none" : json_string_value(value), error);
+    const json_t *values[STORED_CONDITIONS];
+    if (!take(object, place, keys, STORED_CONDITIONS, values, error)) {
+        return false;
+    }
+    for (size_t i = 0; i < STORED_CONDITIONS; i++) {
+        char text[24];
+        if (values[i] != NULL &&
+            !set_text(&result->conditions[i], condition_text(values[i], text), error)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool read_server(const json_t *object, struct stored_result *result, struct error *error)
 {
-    const json_t *server[SERVER_KEYS];
-    char **conditions = result->conditions;
-    return take(object, "server", server_keys, SERVER_KEYS, server, error) &&
-           set_text(&conditions[STORED_TARGET], "AFP server", error) &&
-           set_text(&conditions[STORED_SERVER_TYPE], json_string_value(server[MACHINE_TYPE]),
-                    error) &&
-           set_number(&conditions[STORED_QUANTUM], server[QUANTUM_OFFERED], error) &&
-           set_text_or_none(&conditions[STORED_AFP_VERSION], server[AFP_VERSION], error) &&
-           set_text_or_none(&conditions[STORED_REFERENCE_STORE], server[REFERENCE_STORE], error) &&
-           (server[SECOND_VOLUME] == NULL ||
-            set_flag(&conditions[STORED_SECOND_PLACE], json_is_true(server[SECOND_VOLUME]), error));
+    return take_conditions(object, "server", server_conditions, result, error) &&
+           set_text(&result->conditions[STORED_TARGET], "AFP server", error);
 }
 
 static bool read_file_system(const json_t *object, struct stored_result *result,
@@ -284,12 +237,11 @@ static bool read_file_system(const json_t *object, struct stored_result *result,
     const json_t *values[FILE_SYSTEM_KEYS];
     char **conditions = result->conditions;
     return take(object, "file_system", file_system_keys, FILE_SYSTEM_KEYS, values, error) &&
+           take_conditions(object, "file_system", file_system_conditions, result, error) &&
            set_text(&result->directory, json_string_value(values[DIRECTORY]), error) &&
            set_text(&conditions[STORED_TARGET], "directory", error) &&
-           set_text(&conditions[STORED_FILE_SYSTEM], json_string_value(values[TYPE]), error) &&
-           set_flag(&conditions[STORED_SECOND_PLACE], !json_is_null(values[SECOND_DIRECTORY]),
-                    error) &&
-           set_flag(&conditions[STORED_DIRECT], json_is_true(values[DIRECT]), error);
+           set_text(&conditions[STORED_SECOND_PLACE],
+                    json_is_null(values[SECOND_DIRECTORY]) ? "no" : "yes", error);
 }
 
 static bool read_target(const json_t *server, const json_t *file_system,
@@ -307,18 +259,12 @@ static bool read_conditions(const json_t *const *document, struct stored_result 
                             struct error *error)
 {
     const json_t *run[RUN_KEYS];
-    const json_t *host[HOST_KEYS];
     if (!take(document[RUN], "run", run_keys, RUN_KEYS, run, error) ||
-        !take(document[HOST], "host", host_keys, HOST_KEYS, host, error)) {
+        !take_conditions(document[HOST], "host", host_conditions, result, error)) {
         return false;
     }
-    char **conditions = result->conditions;
     result->has_conditions = true;
     return set_text(&result->started, json_string_value(run[STARTED]), error) &&
-           set_text(&conditions[STORED_KERNEL], json_string_value(host[KERNEL]), error) &&
-           set_text(&conditions[STORED_MACHINE], json_string_value(host[MACHINE]), error) &&
-           set_text(&conditions[STORED_CPU], json_string_value(host[CPU]), error) &&
-           set_number(&conditions[STORED_CPU_COUNT], host[CPU_COUNT], error) &&
            read_target(document[SERVER], document[FILE_SYSTEM], result, error);
 }
 
@@ -418,14 +364,26 @@ static bool set_case(struct stored_case *stored_case, bool is_new, uint64_t run_
     return true;
 }
 
+static uint64_t condition_value(enum stored_case_condition condition, const json_t *value)
+{
+    if (stored_case_condition_rows[condition].words == NULL) {
+        return number(value);
+    }
+    return json_is_boolean(value) ? json_is_true(value) : word_value(condition, value);
+}
+
 static bool read_case(const json_t *object, size_t index, struct stored_result *result,
                       struct error *error)
 {
     const json_t *values[CASE_KEYS];
+    const json_t *settings[STORED_CASE_CONDITIONS];
+    const json_t *outcome[CASE_OUTCOMES];
     char place[PLACE_LENGTH];
     uint64_t run_bytes;
     snprintf(place, sizeof place, "cases[%zu]", index);
-    if (!take(object, place, case_keys, CASE_KEYS, values, error)) {
+    if (!take(object, place, case_keys, CASE_KEYS, values, error) ||
+        !take(object, place, case_conditions, STORED_CASE_CONDITIONS, settings, error) ||
+        !take(object, place, case_outcomes, CASE_OUTCOMES, outcome, error)) {
         return false;
     }
     const char *test = json_string_value(values[CASE_TEST]);
@@ -433,7 +391,7 @@ static bool read_case(const json_t *object, size_t index, struct stored_result *
         return error_set(error, ERROR_CONTENT, 0, "%s.test: expected the name of a test", place);
     }
     uint64_t size_bytes = number(values[CASE_SIZE]);
-    if (__builtin_mul_overflow(size_bytes, number(values[CASE_SESSIONS]), &run_bytes)) {
+    if (__builtin_mul_overflow(size_bytes, number(settings[STORED_SESSIONS]), &run_bytes)) {
         return error_set(error, ERROR_CONTENT, 0, "%s.sessions: size_bytes times that is too large",
                          place);
     }
@@ -444,23 +402,15 @@ static bool read_case(const json_t *object, size_t index, struct stored_result *
         return error_prefix(error, "%s", place);
     }
     bool is_new = result->case_count > cases_before;
-    if (!read_samples(values[CASE_SAMPLES], place, result, stored_case, error)) {
+    if (!read_samples(outcome[CASE_SAMPLES], place, result, stored_case, error)) {
         return false;
     }
-    const uint64_t conditions[STORED_CASE_CONDITIONS] = {
-        [STORED_CHUNK] = number(values[CASE_CHUNK]),
-        [STORED_OUTSTANDING] = number(values[CASE_OUTSTANDING]),
-        [STORED_INTERLEAVED] = json_is_true(values[CASE_INTERLEAVED]),
-        [STORED_SESSIONS] = number(values[CASE_SESSIONS]),
-        [STORED_SPARSE] = json_is_true(values[CASE_SPARSE]),
-        [STORED_SINK] = word_value(STORED_SINK, values[CASE_SINK]),
-        [STORED_FLUSH] = json_is_true(values[CASE_FLUSH]),
-        [STORED_NEW_FILES] = json_is_true(values[CASE_NEW_FILES]),
-        [STORED_EXISTING_FILE] = json_is_true(values[CASE_EXISTING_FILE]),
-        [STORED_CLIENT_CACHE] = word_value(STORED_CLIENT_CACHE, values[CASE_CLIENT_CACHE]),
-    };
+    uint64_t conditions[STORED_CASE_CONDITIONS];
+    for (size_t i = 0; i < STORED_CASE_CONDITIONS; i++) {
+        conditions[i] = condition_value((enum stored_case_condition)i, settings[i]);
+    }
     return set_case(stored_case, is_new, run_bytes, conditions, place, error) &&
-           note_incomplete(values[CASE_COMPLETE], values[CASE_FAILURE], result, error);
+           note_incomplete(outcome[CASE_COMPLETE], outcome[CASE_FAILURE], result, error);
 }
 
 /* ---- The document ---- */
