@@ -69,11 +69,23 @@ static double deviation_or_nan(const void *member)
     return times->has_deviation ? times->deviation : NAN;
 }
 
+static double low_or_nan(const void *member)
+{
+    const struct stats_summary *times = member;
+    return times->has_deviation ? times->mean_low : NAN;
+}
+
+static double high_or_nan(const void *member)
+{
+    const struct stats_summary *times = member;
+    return times->has_deviation ? times->mean_high : NAN;
+}
+
 static const struct field summary_rows[] = {
     {FIELD("count", struct result_summary, times.count)},
     {FIELD("mean_ns", struct result_summary, times.mean)},
-    {FIELD("mean_low_ns", struct result_summary, times.mean_low)},
-    {FIELD("mean_high_ns", struct result_summary, times.mean_high)},
+    {FIELD("mean_low_ns", struct result_summary, times), .compute = low_or_nan},
+    {FIELD("mean_high_ns", struct result_summary, times), .compute = high_or_nan},
     {FIELD("median_ns", struct result_summary, times.median)},
     {FIELD("deviation_ns", struct result_summary, times), .compute = deviation_or_nan},
     {FIELD("minimum_ns", struct result_summary, times.minimum)},

@@ -33,17 +33,36 @@ static void time_line(FILE *out, const char *label, double duration_ns, double r
     }
 }
 
-static void write_times(FILE *out, const struct result_summary *summary)
+static void write_mean(FILE *out, const struct result_summary *summary)
 {
     const struct stats_summary *times = &summary->times;
     double bytes = (double)summary->bytes;
     time_line(out, "Mean:", times->mean, summary->mean_rate);
-    if (times->count > 1) {
-        fprintf(out, "%-15s %.0f to %.0f " MICRO " (%.2f to %.2f MB/s)\n",
-                "95% of mean:", us(times->mean_low), us(times->mean_high),
-                rate_mib(bytes, times->mean_high), rate_mib(bytes, times->mean_low));
+    if (!times->has_deviation) {
+        return;
+    }
+    fprintf(out, "%-15s %.0f to %.0f " MICRO, "95% of mean:", us(times->mean_low),
+            us(times->mean_high));
+    if (times->mean_low > 0 || times->mean_high <= 0) {
+        fprintf(out, " (%.2f to %.2f MB/s)\n", rate_mib(bytes, times->mean_high),
+                rate_mib(bytes, times->mean_low));
+    } else { /* so few and so different that no time is too short */
+        fprintf(out, " (from %.2f MB/s)\n", rate_mib(bytes, times->mean_high));
+    }
+}
+
+/* One wild run moves the mean, not the median: that one comes first then. */
+static void write_times(FILE *out, const struct result_summary *summary)
+{
+    const struct stats_summary *times = &summary->times;
+    double bytes = (double)summary->bytes;
+    if (times->outliers == 0) {
+        write_mean(out, summary);
     }
     time_line(out, "Median:", times->median, summary->median_rate);
+    if (times->outliers > 0) {
+        write_mean(out, summary);
+    }
     if (times->has_deviation) {
         fprintf(out, "%-15s %.0f " MICRO " (%.2f%%)\n", "Std Dev:", us(times->deviation),
                 times->mean > 0 ? 100 * times->deviation / times->mean : 0);

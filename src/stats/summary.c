@@ -55,6 +55,22 @@ static double deviation_of(const double *values, size_t count, double mean)
     return sqrt(sum / (double)(count - 1));
 }
 
+double stats_t_half_width(const struct stats_summary *summary)
+{
+    /* 97.5 % quantiles of Student's t for 1 to 30 degrees of freedom. */
+    static const double quantiles[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
+                                       2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+                                       2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
+                                       2.060,  2.056, 2.052, 2.048, 2.045, 2.042};
+    if (!summary->has_deviation) {
+        return 0;
+    }
+    size_t freedom = summary->count - 1;
+    size_t known = sizeof quantiles / sizeof quantiles[0];
+    double quantile = freedom <= known ? quantiles[freedom - 1] : 1.960;
+    return quantile * summary->deviation / sqrt((double)summary->count);
+}
+
 static void bootstrap_mean(const double *sorted, size_t count, double *means,
                            struct stats_summary *summary)
 {
@@ -69,6 +85,18 @@ static void bootstrap_mean(const double *sorted, size_t count, double *means,
     qsort(means, STATS_RESAMPLES, sizeof *means, stats_compare_doubles);
     summary->mean_low = stats_percentile(means, STATS_RESAMPLES, INTERVAL_LOW);
     summary->mean_high = stats_percentile(means, STATS_RESAMPLES, INTERVAL_HIGH);
+}
+
+static void interval_of_mean(const double *sorted, size_t count, double *scratch,
+                             struct stats_summary *summary)
+{
+    if (count >= STATS_BOOTSTRAP_LEAST) {
+        bootstrap_mean(sorted, count, scratch, summary);
+    } else if (count > 1) {
+        double half = stats_t_half_width(summary);
+        summary->mean_low = fmax(summary->mean - half, 0);
+        summary->mean_high = summary->mean + half;
+    }
 }
 
 bool stats_is_outlier(double value, const struct stats_summary *summary, double floor)
@@ -113,26 +141,10 @@ bool stats_summarize(const double *values, size_t count, double floor,
         summary->p99 = stats_percentile(sorted, count, 0.99);
         summary->has_deviation = count > 1;
         summary->deviation = count > 1 ? deviation_of(sorted, count, summary->mean) : 0;
-        bootstrap_mean(sorted, count, scratch, summary);
+        interval_of_mean(sorted, count, scratch, summary);
         count_outliers(sorted, count, floor, scratch, summary);
     }
     memory_release(sorted);
     memory_release(scratch);
     return ok || memory_error(error, "for statistics");
-}
-
-double stats_t_half_width(const struct stats_summary *summary)
-{
-    /* 97.5 % quantiles of Student's t for 1 to 30 degrees of freedom. */
-    static const double quantiles[] = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
-                                       2.262,  2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
-                                       2.110,  2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
-                                       2.060,  2.056, 2.052, 2.048, 2.045, 2.042};
-    if (!summary->has_deviation) {
-        return 0;
-    }
-    size_t freedom = summary->count - 1;
-    size_t known = sizeof quantiles / sizeof quantiles[0];
-    double quantile = freedom <= known ? quantiles[freedom - 1] : 1.960;
-    return quantile * summary->deviation / sqrt((double)summary->count);
 }

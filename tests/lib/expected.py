@@ -119,11 +119,15 @@ def _time(label, duration, mb_per_s):
 def _block_times(case):
     summary = case.raw['summary']
     low, high = summary['mean_low_ns'], summary['mean_high_ns']
-    yield _time('Mean:', case.mean, case.mb_per_s(case.mean))
-    if case.count > 1:
-        yield ('95% of mean:    {:.0f} to {:.0f} μs ({:.2f} to {:.2f} MB/s)', low / US, high / US,
-               case.mb_per_s(high), case.mb_per_s(low))
-    yield _time('Median:', case.median, case.mb_per_s(case.median))
+    mean = [_time('Mean:', case.mean, case.mb_per_s(case.mean))]
+    if case.count > 1 and (low > 0 or high <= 0):
+        mean.append(('95% of mean:    {:.0f} to {:.0f} μs ({:.2f} to {:.2f} MB/s)', low / US,
+                     high / US, case.mb_per_s(high), case.mb_per_s(low)))
+    elif case.count > 1:
+        mean.append(('95% of mean:    {:.0f} to {:.0f} μs (from {:.2f} MB/s)', low / US, high / US,
+                     case.mb_per_s(high)))
+    median = [_time('Median:', case.median, case.mb_per_s(case.median))]
+    yield from median + mean if case.outliers() else mean + median
     if case.count > 1:
         yield ('Std Dev:        {:.0f} μs ({:.2f}%)', case.deviation / US,
                100 * case.deviation / case.mean if case.mean else 0)
