@@ -143,7 +143,7 @@ def test_row(fault, name, outcome, pattern):
         tap.equal(found.left, named, 'left')
     if outcome == MUTE:
         assert TIMEOUT_S <= found.took_s, f'only {found.took_s} s'
-        assert found.took_s < TIMEOUT_S + 2, f'{found.took_s} s: {result}'
+        assert found.took_s < TIMEOUT_S + 5, f'{found.took_s} s: {result}'
 
 
 tap.main(start)
