@@ -34,31 +34,31 @@ static bool has_kinds(const void *counts)
     return harness_kinds_known(counts);
 }
 
-static const struct field crossed_rows[] = {
+static const struct field crossed_fields[] = {
     {FIELD("packets", struct packet_counts, packets)},
     {FIELD("bytes", struct packet_counts, bytes)},
     {FIELD("payload_bytes", struct packet_counts, payload_bytes)},
+    {NULL},
 };
-static const struct fields crossed_fields = FIELDS(crossed_rows);
 
-static const struct field distribution_rows[] = {
+static const struct field distribution_fields[] = {
     {FIELD("kinds", struct packet_counts, kinds), .names = packet_kind_names, .present = has_kinds},
     {FIELD("sizes", struct packet_counts, sizes), .make = sizes_json},
+    {NULL},
 };
-static const struct fields distribution_fields = FIELDS(distribution_rows);
 
 static json_t *way_json(struct json_builder *builder, const struct harness_traffic *traffic,
                         size_t way)
 {
     const struct packet_counts *counts = &traffic->ways[way];
-    json_t *object = fields_json(builder, &crossed_fields, counts, NULL);
+    json_t *object = fields_json(builder, crossed_fields, counts, NULL);
     json_set(builder, object, "lost", json_count(traffic->lost[way]));
     json_set(builder, object, "dropped", json_count(traffic->dropped[way]));
-    fields_set(builder, object, &distribution_fields, counts, NULL);
+    fields_set(builder, object, distribution_fields, counts, NULL);
     return object;
 }
 
-static const struct field end_rows[] = {
+static const struct field end_fields[] = {
     {FIELD("connections", struct harness_end, connections)},
     {FIELD("bytes_sent", struct harness_end, bytes_sent)},
     {FIELD("segments_out", struct harness_end, segments_out)},
@@ -69,8 +69,8 @@ static const struct field end_rows[] = {
     {FIELD("send_buffer_us", struct harness_end, send_buffer_us)},
     {FIELD("segment_bytes", struct harness_end, segment_bytes), .rule = FIELD_POSITIVE},
     {FIELD("tcp", struct harness_end, tcp)},
+    {NULL},
 };
-static const struct fields end_fields = FIELDS(end_rows);
 
 static json_t *traffic_json(struct json_builder *builder, const void *member, const void *whole)
 {
@@ -82,7 +82,7 @@ static json_t *traffic_json(struct json_builder *builder, const void *member, co
     for (size_t side = 0; side < LAB_SIDES; side++) {
         json_t *end = json_object();
         json_set(builder, end, "namespace_segments_out", json_count(traffic->segments_out[side]));
-        fields_set(builder, end, &end_fields, &traffic->ends[side], NULL);
+        fields_set(builder, end, end_fields, &traffic->ends[side], NULL);
         json_set(builder, object, side_keys[side], end);
     }
     return object;
@@ -94,42 +94,39 @@ static json_t *bound_json(struct json_builder *builder, const void *run, const v
 }
 
 /* Small: the rest is in the sample of the same number. */
-static const struct field run_rows[] = {
+static const struct field run_fields[] = {
     {FIELD("number", struct harness_run, number)},
     {FIELD("warmup", struct harness_run, warmup)},
     {FIELD("duration_ns", struct harness_run, duration_ns)},
     {"bound_ns", .make = bound_json},
-    {FIELD("to_server", struct harness_run, traffic.ways[LINK_TO_SERVER]),
-     .table = &crossed_fields},
-    {FIELD("to_client", struct harness_run, traffic.ways[LINK_TO_CLIENT]),
-     .table = &crossed_fields},
+    {FIELD("to_server", struct harness_run, traffic.ways[LINK_TO_SERVER]), .table = crossed_fields},
+    {FIELD("to_client", struct harness_run, traffic.ways[LINK_TO_CLIENT]), .table = crossed_fields},
+    {NULL},
 };
-static const struct fields run_fields = FIELDS(run_rows);
 
-static const struct field case_rows[] = {
+static const struct field case_fields[] = {
     {FIELD("test", struct harness_case, test)},
     {FIELD("requests", struct harness_case, figures.all_requests)},
     {FIELD("runt_requests", struct harness_case, figures.runts)},
     {FIELD("goodput_bits_per_s", struct harness_case, figures.goodput)},
     {FIELD("link_share", struct harness_case, figures.share), .rule = FIELD_NOT_NEGATIVE},
     {FIELD("traffic", struct harness_case, figures.traffic), .make = traffic_json},
-    {FIELD_LIST("runs", FIELD_KIND_OBJECTS, struct harness_case, runs, count),
-     .table = &run_fields},
+    {FIELD_LIST("runs", FIELD_KIND_OBJECTS, struct harness_case, runs, count), .table = run_fields},
+    {NULL},
 };
-static const struct fields case_fields = FIELDS(case_rows);
 
-static const struct field size_rows[] = {
+static const struct field size_fields[] = {
     {FIELD("size_bytes", struct harness_size, size_bytes)},
     {FIELD("complete", struct harness_size, complete)},
     {FIELD("traffic", struct harness_size, whole), .make = traffic_json},
     {FIELD_LIST("cases", FIELD_KIND_OBJECTS, struct harness_size, cases, case_count),
-     .table = &case_fields},
+     .table = case_fields},
+    {NULL},
 };
-static const struct fields size_fields = FIELDS(size_rows);
 
 /* ---- The link ---- */
 
-static const struct field shape_rows[] = {
+static const struct field shape_fields[] = {
     {FIELD("rate", struct harness_result, rate)},
     {FIELD("rate_bits_per_s", struct harness_result, link.shapes[LINK_TO_SERVER].rate_bits_per_s),
      .rule = FIELD_POSITIVE},
@@ -143,10 +140,10 @@ static const struct field shape_rows[] = {
     {FIELD("quantum_bytes", struct harness_result, quantum_asked_bytes), .rule = FIELD_POSITIVE},
     {FIELD("read_ahead", struct harness_result, read_ahead_asked), .rule = FIELD_POSITIVE},
     {FIELD("congestion_control", struct harness_result, congestion_control)},
+    {NULL},
 };
-static const struct fields shape_fields = FIELDS(shape_rows);
 
-static const struct field calibration_rows[] = {
+static const struct field calibration_fields[] = {
     {FIELD("verdict", struct harness_result, verdict), .names = harness_verdict_names},
     {FIELD("rtt_median_ns", struct harness_result, calibration.rtt_ns)},
     {FIELD("rtt_minimum_ns", struct harness_result, calibration.rtt_minimum_ns)},
@@ -157,34 +154,34 @@ static const struct field calibration_rows[] = {
            calibration.goodput_bits_per_s[LINK_TO_CLIENT])},
     {FIELD("segment_bytes", struct harness_result, calibration.segment_bytes)},
     {FIELD("dropped", struct harness_result, calibration.dropped)},
+    {NULL},
 };
-static const struct fields calibration_fields = FIELDS(calibration_rows);
 
 static bool is_calibrated(const void *result)
 {
     return ((const struct harness_result *)result)->calibrated;
 }
 
-static const struct field lateness_rows[] = {
+const struct field harness_lateness_fields[] = {
     {FIELD("median_ns", struct harness_result, lateness_median_ns)},
     {FIELD("p99_ns", struct harness_result, lateness_p99_ns)},
     {FIELD("maximum_ns", struct harness_result, lateness_maximum_ns)},
+    {NULL},
 };
-const struct fields harness_lateness_fields = FIELDS(lateness_rows);
 
 static bool has_lateness(const void *result)
 {
     return ((const struct harness_result *)result)->has_lateness;
 }
 
-static const struct field settings_rows[] = {
+const struct field harness_settings_fields[] = {
     {FIELD("receive_window_bytes", struct lab_settings, receive_window_bytes)},
     {FIELD("send_window_bytes", struct lab_settings, send_window_bytes)},
     {FIELD("metrics_saved", struct lab_settings, metrics_saved)},
     {FIELD("slow_start_after_idle", struct lab_settings, slow_start_after_idle)},
     {FIELD("offloads", struct lab_settings, offloads)},
+    {NULL},
 };
-const struct fields harness_settings_fields = FIELDS(settings_rows);
 
 static json_t *settings_json(struct json_builder *builder, const void *member, const void *whole)
 {
@@ -192,17 +189,17 @@ static json_t *settings_json(struct json_builder *builder, const void *member, c
     json_t *object = json_object();
     json_set(builder, object, "mtu", json_count(settings->mtu));
     json_set(builder, object, "congestion_control", json_text(settings->congestion_control));
-    fields_set(builder, object, &harness_settings_fields, settings, whole);
+    fields_set(builder, object, harness_settings_fields, settings, whole);
     return object;
 }
 
-static const struct field server_rows[] = {
+static const struct field server_fields[] = {
     {FIELD("kind", struct harness_result, server)},
     {FIELD("chosen", struct harness_result, server_chosen)},
     {FIELD("how", struct harness_result, server_how)},
     {FIELD("version", struct harness_result, server_version)},
+    {NULL},
 };
-static const struct fields server_fields = FIELDS(server_rows);
 
 static json_t *label_json(struct json_builder *builder, const void *result, const void *whole)
 {
@@ -225,27 +222,27 @@ static json_t *faults_json(struct json_builder *builder, const void *member, con
     return array;
 }
 
-static const struct field link_rows[] = {
+static const struct field link_fields[] = {
     {FIELD("name", struct harness_result, name)},
     {"rate_label", .make = label_json},
-    {"asked", .table = &shape_fields},
+    {"asked", .table = shape_fields},
     {FIELD("shaped", struct harness_result, shaped)},
     {FIELD("backend", struct harness_result, backend)},
     {FIELD("backend_chosen", struct harness_result, backend_chosen)},
     {FIELD("conditions", struct harness_result, link_conditions)},
-    {"calibration", .table = &calibration_fields, .present = is_calibrated},
-    {"lateness", .table = &harness_lateness_fields, .present = has_lateness},
+    {"calibration", .table = calibration_fields, .present = is_calibrated},
+    {"lateness", .table = harness_lateness_fields, .present = has_lateness},
     {FIELD("client", struct harness_result, settings[LAB_CLIENT]), .make = settings_json},
     {FIELD("server", struct harness_result, settings[LAB_SERVER]), .make = settings_json},
-    {"server_under_test", .table = &server_fields},
+    {"server_under_test", .table = server_fields},
     {FIELD("quantum_offered_bytes", struct harness_result, quantum_offered_bytes),
      .rule = FIELD_POSITIVE},
     {FIELD("valid", struct harness_result, fault_count), .make = valid_json},
     {"faults", .make = faults_json},
     {FIELD_LIST("sizes", FIELD_KIND_OBJECTS, struct harness_result, sizes, size_count),
-     .table = &size_fields},
+     .table = size_fields},
+    {NULL},
 };
-static const struct fields link_fields = FIELDS(link_rows);
 
 /* ---- Joining the documents ---- */
 
@@ -296,25 +293,25 @@ bool harness_json_join(struct harness_result *result, const char *text, uint64_t
 
 /* ---- What the test program does not know ---- */
 
-static const struct field program_rows[] = {
+static const struct field program_fields[] = {
     {"program", .text = "afp_perftest"},
     {"version", .text = AFPBENCH_VERSION},
     {FIELD_LIST("arguments", FIELD_KIND_TEXTS, struct harness_result, arguments, argument_count)},
     {FIELD("started", struct harness_result, started)},
+    {NULL},
 };
-static const struct fields program_fields = FIELDS(program_rows);
 
-static const struct field document_rows[] = {
+static const struct field document_fields[] = {
     {FIELD("complete", struct harness_result, complete)},
     {FIELD("failure", struct harness_result, failure), .rule = FIELD_POSITIVE},
-    {"run", .table = &program_fields},
-    {"link", .table = &link_fields},
+    {"run", .table = program_fields},
+    {"link", .table = link_fields},
+    {NULL},
 };
-static const struct fields document_fields = FIELDS(document_rows);
 
 bool harness_json_finish(const struct harness_result *result, struct error *error)
 {
     struct json_builder builder = {false};
-    fields_set(&builder, result->document, &document_fields, result, result);
+    fields_set(&builder, result->document, document_fields, result, result);
     return !builder.failed || memory_error(error, "for the JSON document");
 }

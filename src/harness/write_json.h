@@ -15,7 +15,7 @@ MUST_CHECK bool harness_json_join(struct harness_result *result, const char *tex
 
 /* What NAME-net.txt tells too: of a struct harness_result how late packets were sent; of a struct
  * lab_settings all but the MTU and the congestion control, which come in another order there. */
-extern const struct fields harness_lateness_fields, harness_settings_fields;
+extern const struct field harness_lateness_fields[], harness_settings_fields[];
 
 /* Puts into result->document, which must be there, what the test program does not know. */
 MUST_CHECK bool harness_json_finish(const struct harness_result *result, struct error *error);

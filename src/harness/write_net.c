@@ -52,7 +52,7 @@ static bool has_kinds_to_client(const void *traffic)
 }
 
 /* Of a size, behind it. */
-static const struct field column_rows[] = {
+static const struct field column_fields[] = {
     {FIELD("tx_packets", struct harness_traffic, ways[LINK_TO_SERVER].packets)},
     {FIELD("tx_bytes", struct harness_traffic, ways[LINK_TO_SERVER].bytes)},
     {FIELD("rx_packets", struct harness_traffic, ways[LINK_TO_CLIENT].packets)},
@@ -71,13 +71,13 @@ static const struct field column_rows[] = {
     {FIELD("rx_dropped", struct harness_traffic, dropped[LINK_TO_CLIENT])},
     {FIELD("client_segments_out", struct harness_traffic, segments_out[LAB_CLIENT])},
     {FIELD("server_segments_out", struct harness_traffic, segments_out[LAB_SERVER])},
+    {NULL},
 };
-static const struct fields column_fields = FIELDS(column_rows);
 
 static void write_header(FILE *out, const struct harness_result *result)
 {
     fputs("size_mb", out);
-    fields_print_keys(out, &column_fields);
+    fields_print_keys(out, column_fields);
     for (size_t test = 0; test < known_test_count; test++) {
         const char *name = known_tests[test].name;
         for (size_t i = 0; has_test(result, name) && i < harness_column_count; i++) {
@@ -110,7 +110,7 @@ void harness_write_net_csv(FILE *out, const struct harness_result *result)
             continue; /* what crossed is only known of a size that ended */
         }
         fprintf(out, "%.10g", (double)result->sizes[i].size_bytes / (double)MIB);
-        fields_print_values(out, &column_fields, &result->sizes[i].whole);
+        fields_print_values(out, column_fields, &result->sizes[i].whole);
         for (size_t test = 0; test < known_test_count; test++) {
             if (has_test(result, known_tests[test].name)) {
                 write_test(out, find_case(&result->sizes[i], known_tests[test].name));
@@ -124,16 +124,16 @@ void harness_write_net_csv(FILE *out, const struct harness_result *result)
 
 /* What Netatalk's harness writes, in its order. */
 
-static const struct field their_rows[] = {
+static const struct field their_fields[] = {
     {FIELD("delay", struct harness_result, delay)},
     {FIELD("mtu", struct harness_result, link.mtu)},
     {FIELD("iterations", struct harness_result, iterations)},
     {FIELD("quantum", struct harness_result, quantum_offered_bytes), .rule = FIELD_POSITIVE},
     {FIELD("readahead", struct harness_result, read_ahead_asked), .rule = FIELD_POSITIVE},
+    {NULL},
 };
-static const struct fields their_fields = FIELDS(their_rows);
 
-static const struct field total_rows[] = {
+static const struct field total_fields[] = {
     {FIELD("tx_packets_total", struct harness_traffic, ways[LINK_TO_SERVER].packets)},
     {FIELD("tx_bytes_total", struct harness_traffic, ways[LINK_TO_SERVER].bytes)},
     {FIELD("rx_packets_total", struct harness_traffic, ways[LINK_TO_CLIENT].packets)},
@@ -146,8 +146,8 @@ static const struct field total_rows[] = {
     {FIELD("tx_dropped", struct harness_traffic, dropped[LINK_TO_SERVER])},
     {FIELD("rx_lost", struct harness_traffic, lost[LINK_TO_CLIENT])},
     {FIELD("rx_dropped", struct harness_traffic, dropped[LINK_TO_CLIENT])},
+    {NULL},
 };
-static const struct fields total_fields = FIELDS(total_rows);
 
 static void write_theirs(FILE *out, const struct harness_result *result)
 {
@@ -155,12 +155,12 @@ static void write_theirs(FILE *out, const struct harness_result *result)
     char label[HARNESS_LABEL_LENGTH];
     harness_totals(result, &totals);
     fprintf(out, "suite: %s\nrate: %s\n", result->suite, harness_rate_label(result, label));
-    fields_print_lines(out, "", &their_fields, result);
+    fields_print_lines(out, "", their_fields, result);
     fprintf(out, "mss: %" PRIu32 "\n", harness_segment_bytes(result));
-    fields_print_lines(out, "", &total_fields, &totals);
+    fields_print_lines(out, "", total_fields, &totals);
 }
 
-static const struct field asked_rows[] = {
+static const struct field asked_fields[] = {
     {FIELD("rate_asked", struct harness_result, rate)},
     {FIELD("rate_bits_per_s", struct harness_result, link.shapes[LINK_TO_SERVER].rate_bits_per_s)},
     {FIELD("delay_ns", struct harness_result, link.shapes[LINK_TO_SERVER].delay_ns)},
@@ -179,10 +179,10 @@ static const struct field asked_rows[] = {
     {FIELD("link_chosen", struct harness_result, backend_chosen)},
     {FIELD("link_conditions", struct harness_result, link_conditions)},
     {FIELD("tool", struct harness_result, test_program)},
+    {NULL},
 };
-static const struct fields asked_fields = FIELDS(asked_rows);
 
-static const struct field calibration_rows[] = {
+static const struct field calibration_fields[] = {
     {FIELD("calibration", struct harness_result, verdict), .names = harness_verdict_names},
     {FIELD("rtt_median_ns", struct harness_result, calibration.rtt_ns)},
     {FIELD("rtt_minimum_ns", struct harness_result, calibration.rtt_minimum_ns)},
@@ -191,16 +191,16 @@ static const struct field calibration_rows[] = {
            calibration.goodput_bits_per_s[LINK_TO_SERVER])},
     {FIELD("rx_goodput_bits_per_s", struct harness_result,
            calibration.goodput_bits_per_s[LINK_TO_CLIENT])},
+    {NULL},
 };
-static const struct fields calibration_fields = FIELDS(calibration_rows);
 
 static void write_measured(FILE *out, const struct harness_result *result)
 {
     if (result->calibrated) {
-        fields_print_lines(out, "", &calibration_fields, result);
+        fields_print_lines(out, "", calibration_fields, result);
     }
     if (result->has_lateness) {
-        fields_print_lines(out, "lateness_", &harness_lateness_fields, result);
+        fields_print_lines(out, "lateness_", harness_lateness_fields, result);
     }
     for (size_t side = 0; side < LAB_SIDES; side++) {
         const struct lab_settings *settings = &result->settings[side];
@@ -208,7 +208,7 @@ static void write_measured(FILE *out, const struct harness_result *result)
         snprintf(prefix, sizeof prefix, "%s_", side_names[side]);
         fprintf(out, "%scongestion_control: %s\n%smtu: %" PRIu32 "\n", prefix,
                 settings->congestion_control, prefix, settings->mtu);
-        fields_print_lines(out, prefix, &harness_settings_fields, settings);
+        fields_print_lines(out, prefix, harness_settings_fields, settings);
     }
 }
 
@@ -256,7 +256,7 @@ static void write_outcome(FILE *out, const struct harness_result *result)
 void harness_write_net_text(FILE *out, const struct harness_result *result)
 {
     write_theirs(out, result);
-    fields_print_lines(out, "", &asked_fields, result);
+    fields_print_lines(out, "", asked_fields, result);
     write_measured(out, result);
     for (size_t i = 0; i < result->size_count; i++) {
         write_connection(out, &result->sizes[i]);

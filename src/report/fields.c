@@ -179,17 +179,16 @@ static json_t *field_json(struct json_builder *builder, const struct field *fiel
     }
 }
 
-void fields_set(struct json_builder *builder, json_t *object, const struct fields *fields,
+void fields_set(struct json_builder *builder, json_t *object, const struct field *fields,
                 const void *structure, const void *whole)
 {
-    for (size_t i = 0; i < fields->count; i++) {
-        const struct field *field = &fields->rows[i];
+    for (const struct field *field = fields; field->key != NULL; field++) {
         json_set(builder, object, field->key, field_json(builder, field, structure, whole));
     }
 }
 
-json_t *fields_json(struct json_builder *builder, const struct fields *fields,
-                    const void *structure, const void *whole)
+json_t *fields_json(struct json_builder *builder, const struct field *fields, const void *structure,
+                    const void *whole)
 {
     json_t *object = json_object();
     fields_set(builder, object, fields, structure, whole);
@@ -218,20 +217,20 @@ static void print_value(FILE *out, const struct value *value, const char *none)
     }
 }
 
-void fields_print_lines(FILE *out, const char *prefix, const struct fields *fields,
+void fields_print_lines(FILE *out, const char *prefix, const struct field *fields,
                         const void *structure)
 {
-    for (size_t i = 0; i < fields->count; i++) {
-        struct value value = value_of(&fields->rows[i], structure, 0);
-        fprintf(out, "%s%s: ", prefix, fields->rows[i].key);
+    for (const struct field *field = fields; field->key != NULL; field++) {
+        struct value value = value_of(field, structure, 0);
+        fprintf(out, "%s%s: ", prefix, field->key);
         print_value(out, &value, "default");
         fputc('\n', out);
     }
 }
 
-void fields_print_keys(FILE *out, const struct fields *fields)
+void fields_print_keys(FILE *out, const struct field *fields)
 {
-    for (const struct field *field = fields->rows; field < fields->rows + fields->count; field++) {
+    for (const struct field *field = fields; field->key != NULL; field++) {
         for (size_t i = 0; i < cells(field); i++) {
             bool counts = field->kind == FIELD_KIND_COUNTS;
             fprintf(out, ",%s%s%s", field->key, counts ? "_" : "", counts ? field->names[i] : "");
@@ -239,9 +238,9 @@ void fields_print_keys(FILE *out, const struct fields *fields)
     }
 }
 
-void fields_print_values(FILE *out, const struct fields *fields, const void *structure)
+void fields_print_values(FILE *out, const struct field *fields, const void *structure)
 {
-    for (const struct field *field = fields->rows; field < fields->rows + fields->count; field++) {
+    for (const struct field *field = fields; field->key != NULL; field++) {
         for (size_t i = 0; i < cells(field); i++) {
             struct value value = value_of(field, structure, i);
             fputc(',', out);

@@ -41,10 +41,8 @@ enum field_rule {
     FIELD_INVERTED, /* always; of a flag the opposite */
 };
 
-struct fields;
-
 /* {FIELD(…)}, and more where the type does not say all; without FIELD() the member is the whole
- * structure: {"key", .table = &fields}. */
+ * structure: {"key", .table = fields}. Tables end with {NULL}. */
 struct field {
     const char *key;
     enum field_kind kind;
@@ -56,19 +54,9 @@ struct field {
     const char *text;                      /* a constant */
     double (*compute)(const void *member); /* a real */
     /* In JSON only: an object, or whatever a function makes. `whole` is what fields_json() got. */
-    const struct fields *table;
+    const struct field *table;
     json_t *(*make)(struct json_builder *builder, const void *member, const void *whole);
 };
-
-struct fields {
-    const struct field *rows;
-    size_t count;
-};
-
-#define FIELDS(rows)                                                                               \
-    {                                                                                              \
-        rows, sizeof rows / sizeof rows[0]                                                         \
-    }
 
 #define FIELD(key, type, member)                                                                   \
     key, FIELD_KIND(((type *)NULL)->member), offsetof(type, member), sizeof((type *)NULL)->member
@@ -87,23 +75,23 @@ struct fields {
 /* ---- JSON ---- */
 
 /* An object; no value is null. */
-json_t *fields_json(struct json_builder *builder, const struct fields *fields,
-                    const void *structure, const void *whole);
+json_t *fields_json(struct json_builder *builder, const struct field *fields, const void *structure,
+                    const void *whole);
 
 /* The same into an object that is there. */
-void fields_set(struct json_builder *builder, json_t *object, const struct fields *fields,
+void fields_set(struct json_builder *builder, json_t *object, const struct field *fields,
                 const void *structure, const void *whole);
 
 /* ---- Text ---- */
 
 /* "key: value" lines, `prefix` before each key: yes or no, reals without decimals, "default" where
  * there is no value. */
-void fields_print_lines(FILE *out, const char *prefix, const struct fields *fields,
+void fields_print_lines(FILE *out, const char *prefix, const struct field *fields,
                         const void *structure);
 
 /* ",key" and ",value", nothing where there is none. Counts are columns by their names, the row's
  * key and '_' before each. */
-void fields_print_keys(FILE *out, const struct fields *fields);
-void fields_print_values(FILE *out, const struct fields *fields, const void *structure);
+void fields_print_keys(FILE *out, const struct field *fields);
+void fields_print_values(FILE *out, const struct field *fields, const void *structure);
 
 #endif

@@ -41,7 +41,7 @@ static json_t *tcp_json(struct json_builder *builder, const void *member, const 
     return object;
 }
 
-static const struct field sample_rows[] = {
+static const struct field sample_fields[] = {
     {FIELD("number", struct sample, number)},
     {FIELD("warmup", struct sample, warmup)},
     {FIELD("duration_ns", struct sample, duration_ns)},
@@ -58,8 +58,8 @@ static const struct field sample_rows[] = {
     {FIELD("wire", struct sample, tcp), .make = tcp_json},
     {FIELD("tcp_before", struct sample, tcp_before)},
     {FIELD("tcp_after", struct sample, tcp_after)},
+    {NULL},
 };
-static const struct fields sample_fields = FIELDS(sample_rows);
 
 /* ---- Cases ---- */
 
@@ -81,7 +81,7 @@ static double high_or_nan(const void *member)
     return times->has_deviation ? times->mean_high : NAN;
 }
 
-static const struct field summary_rows[] = {
+static const struct field summary_fields[] = {
     {FIELD("count", struct result_summary, times.count)},
     {FIELD("mean_ns", struct result_summary, times.mean)},
     {FIELD("mean_low_ns", struct result_summary, times), .compute = low_or_nan},
@@ -95,8 +95,8 @@ static const struct field summary_rows[] = {
     {FIELD("outliers", struct result_summary, times.outliers)},
     {FIELD("mean_rate_bytes_per_s", struct result_summary, mean_rate), .rule = FIELD_POSITIVE},
     {FIELD("median_rate_bytes_per_s", struct result_summary, median_rate), .rule = FIELD_POSITIVE},
+    {NULL},
 };
-static const struct fields summary_fields = FIELDS(summary_rows);
 
 static bool has_times(const void *result_case)
 {
@@ -108,7 +108,7 @@ static double relative_error(const void *member)
     return 1.0 / HISTOGRAM_STEPS;
 }
 
-static const struct field service_rows[] = {
+static const struct field service_fields[] = {
     {FIELD("count", struct histogram_summary, count)},
     {"relative_error", .compute = relative_error},
     {FIELD("mean_ns", struct histogram_summary, mean)},
@@ -117,8 +117,8 @@ static const struct field service_rows[] = {
     {FIELD("p95_ns", struct histogram_summary, p95)},
     {FIELD("p99_ns", struct histogram_summary, p99)},
     {FIELD("maximum_ns", struct histogram_summary, maximum)},
+    {NULL},
 };
-static const struct fields service_fields = FIELDS(service_rows);
 
 static bool has_service(const void *result_case)
 {
@@ -130,7 +130,7 @@ static const char *const server_caches[] = {[CACHE_SERVER_WARM] = "warm", [CACHE
 static const char *const client_caches[] = {
     [CACHE_CLIENT_COLD] = "cold", [CACHE_CLIENT_WARM] = "warm", [CACHE_BYPASSED] = "bypassed"};
 
-static const struct field case_rows[] = {
+static const struct field case_fields[] = {
     {FIELD("test", struct result_case, test.name)},
     {FIELD("size_bytes", struct result_case, test.size_bytes)},
     {FIELD("chunk_bytes", struct result_case, test.chunk_bytes)},
@@ -149,25 +149,25 @@ static const struct field case_rows[] = {
     {FIELD("complete", struct result_case, ended)},
     {FIELD("failure", struct result_case, failure)},
     {FIELD_LIST("samples", FIELD_KIND_OBJECTS, struct result_case, samples, sample_count),
-     .table = &sample_fields},
-    {FIELD("summary", struct result_case, summary), .table = &summary_fields, .present = has_times},
-    {FIELD("service_times", struct result_case, summary.service), .table = &service_fields,
+     .table = sample_fields},
+    {FIELD("summary", struct result_case, summary), .table = summary_fields, .present = has_times},
+    {FIELD("service_times", struct result_case, summary.service), .table = service_fields,
      .present = has_service},
     {FIELD("time_shares", struct result_case, summary.shares_ns), .names = share_names},
+    {NULL},
 };
-static const struct fields case_fields = FIELDS(case_rows);
 
 /* ---- Conditions ---- */
 
-static const struct field run_rows[] = {
+static const struct field run_fields[] = {
     {FIELD("program", struct conditions, program)},
     {FIELD("version", struct conditions, version)},
     {FIELD_LIST("arguments", FIELD_KIND_TEXTS, struct conditions, arguments, argument_count)},
     {FIELD("started", struct conditions, started)},
+    {NULL},
 };
-static const struct fields run_fields = FIELDS(run_rows);
 
-static const struct field host_rows[] = {
+static const struct field host_fields[] = {
     {FIELD("name", struct conditions, host_name)},
     {FIELD("kernel", struct conditions, kernel)},
     {FIELD("machine", struct conditions, machine)},
@@ -177,10 +177,10 @@ static const struct field host_rows[] = {
     {FIELD("load_after", struct conditions, load_after)},
     {FIELD("steal_percent", struct conditions, steal_percent), .rule = FIELD_NOT_NEGATIVE},
     {FIELD("warning", struct conditions, warning), .rule = FIELD_POSITIVE},
+    {NULL},
 };
-static const struct fields host_fields = FIELDS(host_rows);
 
-static const struct field server_rows[] = {
+static const struct field server_fields[] = {
     {FIELD("address", struct conditions, peer)},
     {FIELD("name", struct conditions, server_name)},
     {FIELD("machine_type", struct conditions, machine_type)},
@@ -193,16 +193,16 @@ static const struct field server_rows[] = {
     {FIELD("afp_version", struct conditions, afp_version)},
     {FIELD("login_method", struct conditions, login_method)},
     {FIELD("second_volume", struct conditions, second_volume)},
+    {NULL},
 };
-static const struct fields server_fields = FIELDS(server_rows);
 
-static const struct field file_system_rows[] = {
+static const struct field file_system_fields[] = {
     {FIELD("directory", struct conditions, directory)},
     {FIELD("second_directory", struct conditions, second_directory)},
     {FIELD("type", struct conditions, file_system)},
     {FIELD("direct", struct conditions, direct)},
+    {NULL},
 };
-static const struct fields file_system_fields = FIELDS(file_system_rows);
 
 static bool is_directory(const void *result)
 {
@@ -222,21 +222,21 @@ static json_t *cases_json(struct json_builder *builder, const void *member, cons
     json_t *array = json_array();
     for (size_t i = 0; i < result->case_count; i++) {
         json_append(builder, array,
-                    fields_json(builder, &case_fields, result->cases[i], result->cases[i]));
+                    fields_json(builder, case_fields, result->cases[i], result->cases[i]));
     }
     return array;
 }
 
-static const struct field document_rows[] = {
+static const struct field document_fields[] = {
     {FIELD("failure", struct result, failure)},
-    {FIELD("run", struct result, conditions), .table = &run_fields},
-    {FIELD("host", struct result, conditions), .table = &host_fields},
-    {FIELD("server", struct result, conditions), .table = &server_fields, .present = is_server},
-    {FIELD("file_system", struct result, conditions), .table = &file_system_fields,
+    {FIELD("run", struct result, conditions), .table = run_fields},
+    {FIELD("host", struct result, conditions), .table = host_fields},
+    {FIELD("server", struct result, conditions), .table = server_fields, .present = is_server},
+    {FIELD("file_system", struct result, conditions), .table = file_system_fields,
      .present = is_directory},
     {"cases", .make = cases_json},
+    {NULL},
 };
-static const struct fields document_fields = FIELDS(document_rows);
 
 static json_t *build(const struct result *result, bool finished, struct error *error)
 {
@@ -245,7 +245,7 @@ static json_t *build(const struct result *result, bool finished, struct error *e
     json_set(&builder, document, "schema", json_text(RESULT_SCHEMA_NAME));
     json_set(&builder, document, "schema_version", json_count(RESULT_SCHEMA_VERSION));
     json_set(&builder, document, "complete", json_boolean(finished && result->complete));
-    fields_set(&builder, document, &document_fields, result, NULL);
+    fields_set(&builder, document, document_fields, result, NULL);
     if (builder.failed) {
         json_decref(document);
         memory_error(error, "for the JSON document");
