@@ -1,8 +1,7 @@
 /* The store `memory`: a tree, and the bytes of each fork in a memfd. */
+#include "base/limits.h"
 #include "base/memory.h"
 #include "server/store_file.h"
-
-#include <stdio.h>
 
 static bool memory_store_create(struct store **store, const struct store_settings *settings,
                                 struct error *error)
@@ -25,32 +24,16 @@ static void memory_store_destroy(struct store *store)
     memory_release(store);
 }
 
-/* What the system could still give without swapping; 0 if it does not say. */
-static uint64_t available_memory_bytes(void)
-{
-    FILE *file = fopen("/proc/meminfo", "re");
-    if (file == NULL) {
-        return 0;
-    }
-    char line[128];
-    unsigned long long kilobytes = 0;
-    while (fgets(line, sizeof line, file) != NULL) {
-        if (sscanf(line, "MemAvailable: %llu", &kilobytes) == 1) {
-            break;
-        }
-    }
-    fclose(file);
-    return (uint64_t)kilobytes * 1024;
-}
-
 static struct store_space memory_space(struct store *store)
 {
     const struct tree *tree = (const struct tree *)store;
     if (tree->limit_bytes != 0) {
         return tree_space(tree, tree->limit_bytes);
     }
-    uint64_t available = available_memory_bytes();
-    return (struct store_space){tree->used_bytes + available, available};
+    struct limits limits;
+    limits_read(&limits);
+    return (struct store_space){tree->used_bytes + limits.memory_left_bytes,
+                                limits.memory_left_bytes};
 }
 
 const struct store_ops store_memory = {

@@ -1,5 +1,6 @@
 /* afp_perftest: an AFP server measured over a link of known shape. */
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/program.h"
 #include "base/units.h"
@@ -11,7 +12,6 @@
 #include "harness/write_tables.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,30 +47,15 @@ static bool find_test_program(struct program *program, struct error *error)
                : error_set(error, ERROR_USAGE, 0, "TOOL '%s' is no program", name);
 }
 
-/* In kB; 0: unknown. */
-static uint64_t available_memory_bytes(void)
-{
-    char line[128];
-    uint64_t kib = 0;
-    FILE *file = fopen("/proc/meminfo", "re");
-    while (file != NULL && kib == 0 && fgets(line, sizeof line, file) != NULL) {
-        if (sscanf(line, "MemAvailable: %" SCNu64 " kB", &kib) == 1) {
-            break;
-        }
-    }
-    if (file != NULL) {
-        fclose(file);
-    }
-    return kib * KIB;
-}
-
 /* The volume lies in memory: Copy has two files, and one may be on its way out. */
 static bool check_memory(const struct harness_settings *settings, struct error *error)
 {
     char have[SIZE_TEXT_LENGTH];
     char need[SIZE_TEXT_LENGTH];
     uint64_t needed = 3 * harness_largest_size(settings);
-    uint64_t available = available_memory_bytes();
+    struct limits limits;
+    limits_read(&limits);
+    uint64_t available = limits.memory_left_bytes;
     return available == 0 || needed <= available ||
            error_set(error, ERROR_LIMIT, 0,
                      "too little memory for the server's volume: %s free, the largest size needs "
