@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/stream.h"
+#include "base/whole_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define LIMIT_NS    (60 * NS_PER_S) /* a picture takes less than a second */
-#define NAME_LENGTH 256             /* of a file name, with its end */
 #define SAID_LENGTH 4096            /* of what gnuplot writes, its end counts */
 
 /* ---- The process ---- */
@@ -158,12 +159,20 @@ static bool run(const char *program, const char *directory, char *const *argumen
 }
 
 /* gnuplot takes some first characters of a file name for a command to run: "./" prevents that. */
-static bool make_name(char text[NAME_LENGTH], const char *name, const char *suffix,
-                      struct error *error)
+static bool make_name(char text[PROGRAM_PATH_LENGTH], const char *directory, const char *name,
+                      const char *suffix, struct error *error)
 {
-    int length = snprintf(text, NAME_LENGTH, "./%s%s", name, suffix);
-    return (length > 0 && length < NAME_LENGTH) ||
+    int length = snprintf(text, PROGRAM_PATH_LENGTH, "%s/%s%s", directory, name, suffix);
+    return (length > 0 && length < PROGRAM_PATH_LENGTH) ||
            error_set(error, ERROR_USAGE, 0, "the name '%.80s…' is too long", name);
+}
+
+/* gnuplot opens the file by its name, which lies in the directory that it works in. */
+static bool is_drawn(const struct whole_file *file, struct error *error)
+{
+    struct stat status;
+    return (fstat(fileno(file->out), &status) == 0 && status.st_size > 0) ||
+           error_set(error, ERROR_SYSTEM, 0, "gnuplot made no picture '%s'", file->path);
 }
 
 bool plotting_find(char gnuplot[PROGRAM_PATH_LENGTH], struct error *error)
@@ -177,27 +186,17 @@ bool plotting_find(char gnuplot[PROGRAM_PATH_LENGTH], struct error *error)
 bool plotting_draw(const char *gnuplot, const char *directory, const char *name,
                    const struct interrupt *interrupt, struct error *error)
 {
-    char script[NAME_LENGTH];
-    char part[NAME_LENGTH];
-    char picture[NAME_LENGTH];
-    if (!make_name(script, name, PLOTTING_SCRIPT_SUFFIX, error) ||
-        !make_name(part, name, PLOTTING_PICTURE_SUFFIX ".part", error) ||
-        !make_name(picture, name, PLOTTING_PICTURE_SUFFIX, error)) {
+    char script[PROGRAM_PATH_LENGTH];
+    char picture[PROGRAM_PATH_LENGTH];
+    char drawn[PROGRAM_PATH_LENGTH];
+    struct whole_file file;
+    if (!make_name(script, ".", name, PLOTTING_SCRIPT_SUFFIX, error) ||
+        !make_name(picture, directory, name, PLOTTING_PICTURE_SUFFIX, error) ||
+        !interrupt_check(interrupt, error) || !whole_file_begin(&file, picture, error)) {
         return false;
     }
-    int place = open(directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    if (place < 0) {
-        return error_set_errno(error, errno, "cannot draw in '%s'", directory);
-    }
-    char *const arguments[] = {(char *)gnuplot, "-d", "-c", script, part, NULL};
-    bool ok =
-        interrupt_check(interrupt, error) && run(gnuplot, directory, arguments, interrupt, error);
-    if (ok && renameat(place, part, place, picture) < 0) {
-        ok = error_set_errno(error, errno, "gnuplot made no picture '%s/%s'", directory, part);
-    }
-    if (!ok) {
-        unlinkat(place, part, 0);
-    }
-    close(place);
-    return ok;
+    char *const arguments[] = {(char *)gnuplot, "-d", "-c", script, drawn, NULL};
+    bool ok = make_name(drawn, ".", strrchr(file.name, '/') + 1, "", error) &&
+              run(gnuplot, directory, arguments, interrupt, error) && is_drawn(&file, error);
+    return whole_file_end(&file, ok, error);
 }

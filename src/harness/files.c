@@ -1,13 +1,16 @@
 #include "harness/files.h"
 
 #include "base/memory.h"
+#include "base/whole_file.h"
 #include "cli/gnuplot.h"
 #include "harness/write_csv.h"
 #include "harness/write_json.h"
 #include "harness/write_net.h"
 #include "report/json_build.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -142,13 +145,20 @@ bool harness_fragment_path(const char *directory, const char *name, char path[HA
     return file_path(directory, name, ".json.size", path, error);
 }
 
+/* With what a test program left that was killed while it wrote, whatever its name ends in. */
 void harness_fragment_remove(const char *path)
 {
-    static const char *const suffixes[] = {"", ".part", ".part.new"};
-    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0]; i++) {
-        char whole[HARNESS_PATH_LENGTH + 16];
-        snprintf(whole, sizeof whole, "%s%s", path, suffixes[i]);
-        unlink(whole);
+    char directory[HARNESS_PATH_LENGTH];
+    const char *name = strrchr(path, '/') + 1;
+    snprintf(directory, sizeof directory, "%.*s", (int)(name - path), path);
+    DIR *entries = opendir(directory);
+    for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
+        if (strncmp(entry->d_name, name, strlen(name)) == 0) {
+            unlinkat(dirfd(entries), entry->d_name, 0);
+        }
+    }
+    if (entries != NULL) {
+        closedir(entries);
     }
 }
 
@@ -187,30 +197,10 @@ bool harness_file_write(const char *directory, const char *name, const char *suf
                         const void *context, struct error *error)
 {
     char path[HARNESS_PATH_LENGTH];
-    char part[HARNESS_PATH_LENGTH + 8];
-    if (!file_path(directory, name, suffix, path, error)) {
-        return false;
-    }
-    snprintf(part, sizeof part, "%s.part", path);
-    FILE *out = fopen(part, "we");
-    if (out == NULL) {
-        return error_set_errno(error, errno, "cannot write '%s'", part);
-    }
-    bool ok = write(out, context, error);
-    bool bad = ferror(out) != 0;
-    if (ok && (fflush(out) != 0 || bad)) {
-        ok = error_set_errno(error, errno, "cannot write '%s'", part);
-    }
-    if (fclose(out) != 0 && ok) {
-        ok = error_set_errno(error, errno, "cannot write '%s'", part);
-    }
-    if (ok && rename(part, path) < 0) {
-        ok = error_set_errno(error, errno, "cannot rename '%s'", part);
-    }
-    if (!ok) {
-        unlink(part);
-    }
-    return ok;
+    struct whole_file file;
+    return file_path(directory, name, suffix, path, error) &&
+           whole_file_begin(&file, path, error) &&
+           whole_file_end(&file, write(file.out, context, error), error);
 }
 
 static bool write_one(const char *directory, size_t index, const struct harness_result *result,

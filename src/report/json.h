@@ -3,9 +3,9 @@
  * sample with warm-ups marked, summaries, conditions, failures. Integers stay integers; a figure
  * that does not exist is null, never NaN or Infinity.
  *
- * The document is written to "PATH.part" after each case, marked as incomplete, and renamed to PATH
- * at the end. So a killed run leaves what it had, and neither is ever half written ("PATH.part.new"
- * may be).
+ * The document is written to "PATH.part" after each case, marked as incomplete, and to PATH at the
+ * end, where PATH.part goes. So a killed run leaves what it had, and neither is ever half written
+ * (base/whole_file.h).
  */
 #ifndef AFPBENCH_REPORT_JSON_H
 #define AFPBENCH_REPORT_JSON_H

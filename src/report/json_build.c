@@ -1,5 +1,7 @@
 #include "report/json_build.h"
 
+#include "base/whole_file.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -63,34 +65,18 @@ static bool may_replace(const char *path, struct error *error)
     return true;
 }
 
-/* Under a third name until it is whole: a run may be killed while it writes. */
 bool json_write_file(const json_t *document, const char *path, bool finished, struct error *error)
 {
-    char part[4096];
-    char fresh[4096];
-    snprintf(part, sizeof part, "%s.part", path);
-    int length = snprintf(fresh, sizeof fresh, "%s.part.new", path);
-    if (length < 0 || (size_t)length >= sizeof fresh) {
+    struct whole_file file;
+    char part[WHOLE_FILE_NAME_LENGTH];
+    int length = snprintf(part, sizeof part, "%s.part", path);
+    if (length < 0 || (size_t)length >= sizeof part) {
         return error_set(error, ERROR_LIMIT, 0, "the name '%s' is too long", path);
     }
-    if (!may_replace(path, error)) {
-        return false;
+    bool ok = may_replace(path, error) && whole_file_begin(&file, finished ? path : part, error) &&
+              whole_file_end(&file, json_write(document, file.out, file.path, error), error);
+    if (ok && finished) {
+        unlink(part);
     }
-    FILE *out = fopen(fresh, "we");
-    if (out == NULL) {
-        return error_set_errno(error, errno, "cannot write '%s'", fresh);
-    }
-    bool ok = json_write(document, out, fresh, error);
-    if (fclose(out) != 0 && ok) {
-        ok = error_set_errno(error, errno, "cannot write '%s'", fresh);
-    }
-    if (!ok) {
-        unlink(fresh);
-        return false;
-    }
-    if (rename(fresh, part) < 0 || (finished && rename(part, path) < 0)) {
-        return error_set_errno(error, errno, "cannot rename '%s' to '%s'", fresh,
-                               finished ? path : part);
-    }
-    return true;
+    return ok;
 }

@@ -1,4 +1,5 @@
 /* afp_report - stored results against each other. */
+#include "base/whole_file.h"
 #include "cli/options.h"
 #include "cli/process_guard.h"
 #include "report/comparison_format.h"
@@ -6,17 +7,13 @@
 #include "report/read_result.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define RESULT_LIMIT 2
-#define PATH_LIMIT   4096
 
 struct settings {
     const char *results[RESULT_LIMIT];
@@ -143,79 +140,22 @@ static void name_failed_cases(const struct comparison_report *report)
 
 /* ---- Output ---- */
 
-/* A file under a temporary name beside `path`, with the permissions of a new file. */
-static FILE *open_temporary(const char *path, char temporary[PATH_LIMIT], struct error *error)
-{
-    int length = snprintf(temporary, PATH_LIMIT, "%s.XXXXXX", path);
-    if (length < 0 || length >= PATH_LIMIT) {
-        error_set(error, ERROR_LIMIT, 0, "-o: the name is longer than %d bytes", PATH_LIMIT - 8);
-        return NULL;
-    }
-    int file = mkostemp(temporary, O_CLOEXEC);
-    mode_t mask = umask(0);
-    umask(mask);
-    FILE *out = file >= 0 && fchmod(file, 0666 & ~mask) == 0 ? fdopen(file, "w") : NULL;
-    if (out == NULL) {
-        error_set_errno(error, errno, "cannot write '%s'", path);
-        if (file >= 0) {
-            close(file);
-            unlink(temporary);
-        }
-    }
-    return out;
-}
-
-static bool write_renamed(const struct settings *settings, const struct comparison_report *report,
-                          struct error *error)
-{
-    char temporary[PATH_LIMIT];
-    FILE *out = open_temporary(settings->output, temporary, error);
-    if (out == NULL) {
-        return false;
-    }
-    bool ok = comparison_write(settings->format, out, report, error);
-    if (fclose(out) != 0 && ok) {
-        ok = error_set_errno(error, errno, "cannot write the report");
-    }
-    if (ok && rename(temporary, settings->output) < 0) {
-        ok = error_set_errno(error, errno, "cannot rename the report");
-    }
-    if (!ok) {
-        unlink(temporary);
-        error_prefix(error, "%s", settings->output);
-    }
-    return ok;
-}
-
-/* A link (as /dev/stdout is), a device or a pipe is written to as it is: a rename would put a file
- * in its place. */
-static bool write_directly(const struct settings *settings, const struct comparison_report *report,
-                           struct error *error)
-{
-    FILE *out = fopen(settings->output, "we");
-    if (out == NULL) {
-        return error_set_errno(error, errno, "cannot write '%s'", settings->output);
-    }
-    bool ok = comparison_write(settings->format, out, report, error);
-    if (fclose(out) != 0 && ok) {
-        ok = error_set_errno(error, errno, "cannot write the report");
-    }
-    return ok || error_prefix(error, "%s", settings->output);
-}
-
 static bool write_report(const struct settings *settings, const struct comparison_report *report,
                          struct error *error)
 {
-    struct stat status;
+    struct whole_file file;
     if (settings->output == NULL || strcmp(settings->output, "-") == 0) {
         bool ok = comparison_write(settings->format, stdout, report, error);
         return (ok && fclose(stdout) == 0) ||
                (ok ? error_set_errno(error, errno, "cannot write to stdout")
                    : error_prefix(error, "stdout"));
     }
-    bool special = lstat(settings->output, &status) == 0 && !S_ISREG(status.st_mode);
-    return special ? write_directly(settings, report, error)
-                   : write_renamed(settings, report, error);
+    if (!whole_file_begin(&file, settings->output, error)) {
+        return false;
+    }
+    bool ok = comparison_write(settings->format, file.out, report, error) ||
+              error_prefix(error, "%s", settings->output);
+    return whole_file_end(&file, ok, error);
 }
 
 /* ---- Comparing ---- */

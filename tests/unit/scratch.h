@@ -2,10 +2,12 @@
 #ifndef AFPBENCH_TESTS_SCRATCH_H
 #define AFPBENCH_TESTS_SCRATCH_H
 
+#include <dirent.h>
 #include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define SCRATCH_SIZE 200
@@ -74,6 +76,19 @@ static inline void scratch_check_absent(const char *directory, const char *name)
     if (text != NULL) {
         fail_msg("there is a %s: %s", name, text);
     }
+}
+
+/* No entry's name holds this. */
+static inline void scratch_check_none(const char *directory, const char *part)
+{
+    DIR *entries = opendir(directory);
+    assert_non_null(entries);
+    for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+        if (strstr(entry->d_name, part) != NULL) {
+            fail_msg("there is a %s", entry->d_name);
+        }
+    }
+    closedir(entries);
 }
 
 #endif
