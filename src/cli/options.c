@@ -28,9 +28,28 @@ static int argument_of(const struct option_row *row)
 
 /* getopt's two descriptions, made from the table. Each long option has a code of its own. */
 struct getopt_tables {
-    char letters[ROW_LIMIT * 3 + 2];
+    char letters[ROW_LIMIT * 3 + 3];
     struct option names[ROW_LIMIT + 3];
 };
+
+static const struct option_row *find_row(const struct option_program *program, int code)
+{
+    if (code >= CODE_ROW && (size_t)(code - CODE_ROW) < program->count) {
+        return &program->rows[code - CODE_ROW];
+    }
+    for (size_t i = 0; i < program->count; i++) {
+        if (program->rows[i].letter == code) {
+            return &program->rows[i];
+        }
+    }
+    return NULL;
+}
+
+/* 'h' where it means nothing else, as a host. */
+static int help_letter(const struct option_program *program)
+{
+    return find_row(program, 'h') == NULL ? 'h' : 0;
+}
 
 static void make_tables(const struct option_program *program, struct getopt_tables *tables)
 {
@@ -50,23 +69,13 @@ static void make_tables(const struct option_program *program, struct getopt_tabl
                 (struct option){row->name, argument_of(row), NULL, CODE_ROW + (int)i};
         }
     }
+    if (help_letter(program) != 0) {
+        *letter++ = 'h';
+    }
     *letter = '\0';
     tables->names[count++] = (struct option){"help", no_argument, NULL, CODE_HELP};
     tables->names[count++] = (struct option){"version", no_argument, NULL, CODE_VERSION};
     tables->names[count] = (struct option){0};
-}
-
-static const struct option_row *find_row(const struct option_program *program, int code)
-{
-    if (code >= CODE_ROW && (size_t)(code - CODE_ROW) < program->count) {
-        return &program->rows[code - CODE_ROW];
-    }
-    for (size_t i = 0; i < program->count; i++) {
-        if (program->rows[i].letter == code) {
-            return &program->rows[i];
-        }
-    }
-    return NULL;
 }
 
 static bool apply(const struct option_row *row, const char *value, void *settings,
@@ -128,7 +137,8 @@ static bool print_help(const struct option_program *program)
     for (size_t i = 0; i < program->count; i++) {
         print_row(&program->rows[i]);
     }
-    print_row(&(struct option_row){.name = "help", .help = "print this and exit"});
+    print_row(&(struct option_row){
+        .letter = help_letter(program), .name = "help", .help = "print this and exit"});
     print_row(&(struct option_row){.name = "version", .help = "print the version and exit"});
     if (program->closing != NULL) {
         printf("\n%s", program->closing);
@@ -180,9 +190,10 @@ bool options_parse(const struct option_program *program, int argc, char **argv, 
         if (code == -1) {
             break;
         }
-        if (code == CODE_HELP || code == CODE_VERSION) {
+        bool help = code == CODE_HELP || (code == 'h' && help_letter(program) != 0);
+        if (help || code == CODE_VERSION) {
             *outcome = OPTIONS_PRINTED;
-            if (code == CODE_HELP) {
+            if (help) {
                 print_help(program);
             } else {
                 printf("%s (afpbench) %s\n", program->name, AFPBENCH_VERSION);

@@ -2,8 +2,9 @@
  * options.h - the command line of every program, from one table.
  *
  * A row says letter, long name, argument, help and where the value goes; parsing, --help and the
- * error messages come from it. --help and --version are added to every table. Values are parsed
- * strictly; the messages name the range. Not for use by two threads (getopt).
+ * error messages come from it. --help, -h where no row has that letter, and --version are added to
+ * every table. Values are parsed strictly; the messages name the range. Not for use by two threads
+ * (getopt).
  */
 #ifndef AFPBENCH_CLI_OPTIONS_H
 #define AFPBENCH_CLI_OPTIONS_H

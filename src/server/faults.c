@@ -1,5 +1,6 @@
 #include "server/faults.h"
 
+#include "afp/afp.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/stream.h"
@@ -461,6 +462,18 @@ static bool read_request(const char *text, struct fault *fault)
     return text[length] == '\0' || read_which(text + length + 1, fault);
 }
 
+/* Whether any request has such a name: else the fault would wait for ever. */
+static bool request_exists(const char *pattern)
+{
+    for (unsigned code = 0; code <= UINT8_MAX; code++) {
+        if (fnmatch(pattern, afp_command_name((uint8_t)code), 0) == 0 ||
+            fnmatch(pattern, dsi_command_name((uint8_t)code), 0) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* The value is cut off in a copy, since a payload in it may be long and messages quote the text. */
 bool fault_parse(struct fault *fault, const char *text, struct error *error)
 {
@@ -487,6 +500,12 @@ bool fault_parse(struct fault *fault, const char *text, struct error *error)
     }
     if (text[length] == '@' && !read_request(text + length + 1, fault)) {
         return wrong(text, "after @ comes a request's name or pattern, #3, #3+ or #3-5", error);
+    }
+    if (!request_exists(fault->request)) {
+        return error_set(error, ERROR_USAGE, 0,
+                         "--fault '%s': no request is called '%s'; they are named as FPReadExt and "
+                         "DSIOpenSession, FPRead* is a pattern",
+                         text, fault->request);
     }
     return true;
 }

@@ -3,8 +3,9 @@
  *
  * A fault is written NAME[=VALUE][@REQUEST[#WHICH]]: what happens, and at which requests of a
  * connection. REQUEST is a name as "FPReadExt" or "DSIOpenSession", or a pattern (fnmatch) of such
- * names, by default all; WHICH counts those that match: "3" the third, "3+" from the third on,
- * "3-5". The scripted peer of the tests takes the same words (tests/fault/README.md).
+ * names, by default all (one that no request has is refused); WHICH counts those that match: "3"
+ * the third, "3+" from the third on, "3-5". The scripted peer of the tests takes the same words
+ * (tests/fault/README.md).
  *
  * What can happen is one table. The faults of a server never change; a session with faults owns a
  * `struct fault_line`, which sees each request before it is executed and each frame before it

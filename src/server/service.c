@@ -28,6 +28,24 @@ static bool check_volume(const struct server_config *config, size_t index, struc
     return true;
 }
 
+static bool check_user(const struct server_config *config, size_t index, struct error *error)
+{
+    struct name_buffer encoded;
+    const char *name = config->users[index].name;
+    if (!name_encode(&encoded, name, NAME_OF_USER, AFP_3_4, error)) {
+        return false;
+    }
+    if (name[0] == '\0') {
+        return error_set(error, ERROR_USAGE, 0, "a user has no name");
+    }
+    for (size_t i = 0; i < index; i++) {
+        if (name_equals(span_from_string(config->users[i].name), span_from_string(name))) {
+            return error_set(error, ERROR_USAGE, 0, "user '%s' is given twice", name);
+        }
+    }
+    return true;
+}
+
 /* Whether clients may use the method: its name is on the list, and it has somebody to let in. */
 static bool is_offered(const struct server_config *config, const struct uam *uam)
 {
@@ -60,6 +78,9 @@ static bool check_config(const struct server_config *config, struct error *error
         return error_set(error, ERROR_USAGE, 0,
                          "nobody can log in: of guests, users and login methods none fit together");
     }
+    if (config->server_name[0] == '\0' || config->machine_type[0] == '\0') {
+        return error_set(error, ERROR_USAGE, 0, "a server has a name and a machine type");
+    }
     if (strlen(config->server_name) > 32 || strlen(config->machine_type) > 16) {
         return error_set(error, ERROR_USAGE, 0,
                          "a server's name has at most 32 bytes, a machine type 16");
@@ -69,8 +90,7 @@ static bool check_config(const struct server_config *config, struct error *error
         return error_set(error, ERROR_USAGE, 0, "the server's name is not UTF-8");
     }
     for (size_t i = 0; i < config->user_count; i++) {
-        const char *user = config->users[i].name;
-        if (!name_encode(&name, user, NAME_OF_USER, AFP_3_4, error)) {
+        if (!check_user(config, i, error)) {
             return false;
         }
     }

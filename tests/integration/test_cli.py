@@ -43,6 +43,11 @@ def test_help_names_every_option(name):
         assert re.search(rf'(?<![\w-]){re.escape(word)}\b', result.out), f'{word} is not in --help'
 
 
+@tap.cases({name: path for name, path in PROGRAMS.items() if name != 'afp_speedtest'})
+def test_h_is_help_where_it_is_no_host(path):
+    tap.equal(run(path, '-h').expect(DONE).out, run(path, '--help').out)
+
+
 @tap.cases({name: path for name, path in PROGRAMS.items()})
 def test_version(path):
     result = run(path, '--version').expect(DONE)
@@ -70,7 +75,14 @@ REFSERVER_USAGE = {
     'path for another store': ['--volume', 'bench,store=null,path=/tmp'],
     'limit': ['--volume', 'bench,limit=lots'],
     'the same volume twice': ['--volume', 'bench', '--volume', 'bench'],
+    'the same volume twice in other forms': ['--volume', 'caf\u00e9', '--volume', 'cafe\u0301'],
     'user without a password': ['--user', 'bench'],
+    'user without a name': ['--user', ':pw'],
+    'the same user twice': ['--user', 'me:a', '--user', 'you:b', '--user', 'me:c'],
+    'the same user twice in other forms': ['--user', 'caf\u00e9:a', '--user', 'cafe\u0301:b'],
+    'fault at a request that is none': ['--fault', 'delay=1@FPFoo'],
+    'server without a name': ['--server-name', ''],
+    'machine type of no words': ['--machine-type', ''],
     'unknown login method': ['--uams', 'srp,kerberos'],
     'empty login method': ['--uams', 'srp,'],
     'long login method': ['--uams', 'srp' * 20],

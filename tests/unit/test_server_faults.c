@@ -78,6 +78,10 @@ static void faults_that_are_refused(void **state)
         "mute@FPRead#3x",
         "mute@A-name-that-is-longer-than-any-request-has",
         "shutdown=4096",
+        "delay=1@FPFoo",
+        "delay=1@fpread",
+        "delay=1@FPFoo*#3",
+        "delay=1@DSIFoo",
         "id=65536",
     };
     struct fault fault;
@@ -90,6 +94,8 @@ static void faults_that_are_refused(void **state)
     }
     assert_false(fault_parse(&fault, "dance", &error));
     assert_non_null(strstr(error.message, "half-close"));
+    assert_false(fault_parse(&fault, "delay=1@FPFoo", &error));
+    assert_non_null(strstr(error.message, "no request is called 'FPFoo'"));
 }
 
 static void faults_are_read(void **state)
