@@ -1,6 +1,9 @@
 #include "cli/environment.h"
 
+#include "base/limits.h"
+
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +62,7 @@ static double load_average(void)
 
 void environment_begin(struct conditions *conditions, struct environment_clock *clock)
 {
+    struct limits limits;
     struct utsname system;
     time_t now = time(NULL);
     struct tm utc;
@@ -70,6 +74,10 @@ void environment_begin(struct conditions *conditions, struct environment_clock *
     }
     read_cpu_name(conditions->cpu, sizeof conditions->cpu);
     conditions->cpu_count = (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    limits_read(&limits);
+    conditions->cpus_allowed = limits.processors;
+    conditions->cpu_quota_percent = (uint32_t)ceil(100 * limits.processor_quota);
+    conditions->memory_limit_bytes = limits.memory_bytes;
     if (gmtime_r(&now, &utc) != NULL) {
         strftime(conditions->started, sizeof conditions->started, "%Y-%m-%dT%H:%M:%SZ", &utc);
     }
@@ -91,6 +99,13 @@ static void set_warning(struct conditions *conditions)
                  "the machine was loaded when the run began (load %.1f on %" PRIu32
                  " CPUs): the figures may be low",
                  conditions->load_before, conditions->cpu_count);
+    } else if (conditions->cpu_quota_percent > 0 &&
+               conditions->cpu_quota_percent < 100 * conditions->cpus_allowed) {
+        snprintf(conditions->warning, size,
+                 "this process gets %" PRIu32
+                 " %% of one processor (a control group's quota, %" PRIu32
+                 " allowed): the figures may be low",
+                 conditions->cpu_quota_percent, conditions->cpus_allowed);
     }
 }
 

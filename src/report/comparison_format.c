@@ -72,6 +72,10 @@ void comparison_write_source(FILE *out, enum escape escape, const char *name,
             escape_write(out, escape, result->why_incomplete);
         }
     }
+    if (result->warning != NULL) {
+        fputs("; warning: ", out);
+        escape_write(out, escape, result->warning);
+    }
     fputc(')', out);
 }
 

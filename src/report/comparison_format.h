@@ -33,7 +33,8 @@ void comparison_junit_write(FILE *out, const struct comparison_report *report);
 
 /* ---- What the forms share ---- */
 
-/* "A.json (afpbench JSON, started 2026-11-30T10:00:00Z, directory /mnt on nfs4; incomplete: …)" */
+/* "A.json (afpbench JSON, started 2026-11-30T10:00:00Z, directory /mnt on nfs4; incomplete: …;
+ * warning: …)" */
 void comparison_write_source(FILE *out, enum escape escape, const char *name,
                              const struct stored_result *result);
 /* "chunk in bytes: 1048576 in A, 65536 in B (Read 64 KiB and 5 more)" */

@@ -28,7 +28,19 @@ static uint64_t word_value(enum stored_case_condition condition, const json_t *v
     return word;
 }
 
-enum kind { TEXT, TEXT_OR_NULL, FLAG, NUMBER, POSITIVE, LIST, GROUP, GROUP_OR_NULL, SINK, CACHE };
+enum kind {
+    TEXT,
+    TEXT_OR_NULL,
+    FLAG,
+    NUMBER,
+    NUMBER_OR_NULL,
+    POSITIVE,
+    LIST,
+    GROUP,
+    GROUP_OR_NULL,
+    SINK,
+    CACHE
+};
 
 #define TYPE(type) (1U << (type))
 
@@ -43,6 +55,7 @@ static const struct {
     [TEXT_OR_NULL] = {"a text or null", TYPE(JSON_STRING) | TYPE(JSON_NULL)},
     [FLAG] = {"true or false", TYPE(JSON_TRUE) | TYPE(JSON_FALSE)},
     [NUMBER] = {"a whole number from 0 on", TYPE(JSON_INTEGER)},
+    [NUMBER_OR_NULL] = {"a whole number from 0 on or null", TYPE(JSON_INTEGER) | TYPE(JSON_NULL)},
     [POSITIVE] = {"a whole number from 1 on", TYPE(JSON_INTEGER), .least = 1},
     [LIST] = {"an array", TYPE(JSON_ARRAY)},
     [GROUP] = {"an object", TYPE(JSON_OBJECT)},
@@ -105,6 +118,14 @@ static const struct key host_conditions[STORED_CONDITIONS] = {
     [STORED_MACHINE] = {"machine", TEXT},
     [STORED_CPU] = {"cpu", TEXT},
     [STORED_CPU_COUNT] = {"cpu_count", NUMBER},
+    [STORED_CPUS_ALLOWED] = {"cpus_allowed", NUMBER, .may_be_missing = true},
+    [STORED_CPU_QUOTA] = {"cpu_quota_percent", NUMBER_OR_NULL, .may_be_missing = true},
+    [STORED_MEMORY_LIMIT] = {"memory_limit_bytes", NUMBER_OR_NULL, .may_be_missing = true},
+};
+
+enum { HOST_WARNING, HOST_KEYS };
+static const struct key host_keys[HOST_KEYS] = {
+    [HOST_WARNING] = {"warning", TEXT_OR_NULL, .may_be_missing = true},
 };
 
 static const struct key server_conditions[STORED_CONDITIONS] = {
@@ -259,11 +280,17 @@ static bool read_conditions(const json_t *const *document, struct stored_result 
                             struct error *error)
 {
     const json_t *run[RUN_KEYS];
+    const json_t *host[HOST_KEYS] = {NULL};
     if (!take(document[RUN], "run", run_keys, RUN_KEYS, run, error) ||
+        !take(document[HOST], "host", host_keys, HOST_KEYS, host, error) ||
         !take_conditions(document[HOST], "host", host_conditions, result, error)) {
         return false;
     }
     result->has_conditions = true;
+    if (json_is_string(host[HOST_WARNING]) &&
+        !set_text(&result->warning, json_string_value(host[HOST_WARNING]), error)) {
+        return false;
+    }
     return set_text(&result->started, json_string_value(run[STARTED]), error) &&
            read_target(document[SERVER], document[FILE_SYSTEM], result, error);
 }

@@ -15,6 +15,9 @@ const char *const stored_condition_names[STORED_CONDITIONS] = {
     [STORED_MACHINE] = "machine",
     [STORED_CPU] = "CPU",
     [STORED_CPU_COUNT] = "CPU count",
+    [STORED_CPUS_ALLOWED] = "CPUs allowed",
+    [STORED_CPU_QUOTA] = "CPU quota in percent of one",
+    [STORED_MEMORY_LIMIT] = "memory limit in bytes",
     [STORED_TARGET] = "target",
     [STORED_LINK] = "link",
     [STORED_SERVER_TYPE] = "server machine type",
@@ -143,6 +146,7 @@ void stored_result_release(struct stored_result *result)
     memory_release(result->started);
     memory_release(result->directory);
     memory_release(result->why_incomplete);
+    memory_release(result->warning);
     *result = (struct stored_result){0};
 }
 

@@ -36,6 +36,9 @@ enum stored_condition {
     STORED_MACHINE,
     STORED_CPU,
     STORED_CPU_COUNT,
+    STORED_CPUS_ALLOWED,
+    STORED_CPU_QUOTA,
+    STORED_MEMORY_LIMIT,
     STORED_TARGET, /* "AFP server", or "directory" with POSIX calls */
     STORED_LINK,   /* its shape, of afp_perftest; "none": no link of ours between them */
     /* Of a server: */
@@ -94,6 +97,7 @@ struct stored_result {
     char *conditions[STORED_CONDITIONS]; /* NULL: not recorded, or of the other target */
     bool incomplete;                     /* not all that was asked for ran */
     char *why_incomplete;                /* NULL: nobody knows */
+    char *warning;                       /* what made the figures doubtful; NULL: nothing */
     struct stored_case *cases;           /* in the file's order; no two of the same test and size */
     size_t case_count, case_capacity;
     size_t run_count; /* of all cases */

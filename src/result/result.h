@@ -141,6 +141,10 @@ struct conditions {
     char started[32]; /* UTC, ISO 8601 */
     char host_name[128], kernel[160], machine[65], cpu[128];
     uint32_t cpu_count;
+    /* What of it the program may use: processors by affinity, time as a share of one processor (0:
+     * no quota), memory of its control groups (0: no limit). */
+    uint32_t cpus_allowed, cpu_quota_percent;
+    uint64_t memory_limit_bytes;
     char peer[80];
     char server_name[128], machine_type[64];
     const char *afp_version, *login_method;

@@ -76,7 +76,9 @@ static struct workplace *workplace_of(struct posix_target *posix, enum target_pl
 static bool reserve(struct target *target, uint32_t depth, struct error *error)
 {
     struct posix_target *posix = self(target);
-    return posix_io_reserve(posix->io, depth, &posix->facts.ring_refused, error);
+    bool ok = posix_io_reserve(posix->io, depth, &posix->facts.ring_refused, error);
+    target->facts.in_turn = posix->facts.ring_refused;
+    return ok;
 }
 
 static bool submit(struct target *target, const struct target_operation *operation,

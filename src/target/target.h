@@ -57,6 +57,7 @@ struct target_facts {
     bool server_copy;         /* can copy a file on the server's side */
     const char *copy_refusal; /* if not, why; NULL: it just does not */
     bool second_place;        /* TARGET_SECOND is not the same volume as TARGET_FIRST */
+    bool in_turn;             /* takes requests one after the other, whatever the depth */
     uint32_t alignment;       /* that buffers, offsets and full chunks must have; 1: none */
 };
 

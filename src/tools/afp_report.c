@@ -115,6 +115,13 @@ static void warn_of_result(const char *name, const struct stored_result *result)
         }
         fputs(": only what both results have is compared\n", stderr);
     }
+    if (result->warning != NULL) {
+        fprintf(stderr, "%s: warning: ", program.name);
+        escape_write(stderr, ESCAPE_PLAIN, name);
+        fputs(": ", stderr);
+        escape_write(stderr, ESCAPE_PLAIN, result->warning);
+        fputc('\n', stderr);
+    }
 }
 
 static void name_differences(const struct comparison_report *report, bool forced)

@@ -139,12 +139,18 @@ static bool await_enter(struct program *program, const char *test, struct error 
 
 /* ---- The tests ---- */
 
-static int report(struct program *program, const struct error *error, enum exit_status otherwise)
+/* For the record: the first failure is the reason of the others. */
+static void keep_failure(struct program *program, const struct error *error)
 {
-    progress_clear(&program->progress);
     if (program->result.failure.domain == ERROR_NONE) {
         program->result.failure = *error;
     }
+}
+
+static int report(struct program *program, const struct error *error, enum exit_status otherwise)
+{
+    progress_clear(&program->progress);
+    keep_failure(program, error);
     return options_report(&speedtest_program, error, otherwise);
 }
 
@@ -206,6 +212,7 @@ static int run_test(struct program *program, const struct speed_test *test,
                              &program->result, &program->observers, &error);
     if (!ok) {
         if (error.domain == ERROR_INTERRUPTED && speedtest_sessions_busy(sessions)) {
+            keep_failure(program, &error); /* the record has the reason, not what a person may do */
             error_set(&error, ERROR_INTERRUPTED, error.code,
                       "interrupted: waiting a few seconds for the server's answer to clean up; "
                       "once more stops at once");

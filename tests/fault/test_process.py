@@ -3,6 +3,7 @@
 streams that are not there; and a volume that changes under it."""
 
 import concurrent.futures
+import json
 import os
 import pathlib
 import shutil
@@ -82,11 +83,27 @@ def test_row(act, name):
         tap.equal((result.err, rows), ('', 3), 'stderr, rows')
 
 
+def test_the_record_of_an_interrupted_run_has_its_reason():
+    """Not what the console says of the clean-up."""
+    with tempfile.TemporaryDirectory() as place, Peer('on FPWriteExt #3: wait; serve') as peer:
+        path = os.path.join(place, 'result.json')
+        with programs.Program(programs.SPEEDTEST, *phases.arguments(peer, 'Write'), '-j',
+                              path) as running:
+            peer.wait_for('FPWriteExt', 3)
+            running.interrupt()
+            said = running.process.stderr.readline()
+            peer.go_on()
+            running.wait()
+        assert 'waiting a few seconds' in said, said
+        document = json.loads(pathlib.Path(path).read_text())
+        tap.equal((document['complete'], document['failure']), (False, 'interrupted'))
+
+
 def test_ignored_signals_stay_ignored():
     """`nohup`, and a shell's jobs in the background: what was ignored is not for us."""
     trap = ['-c', "trap '' INT HUP; exec \"$@\"", 'sh']
     with programs.Refserver() as server:
-        arguments = [programs.SPEEDTEST, *phases.arguments(server.port, 'Write'), '-n', 1000000]
+        arguments = [programs.SPEEDTEST, *phases.arguments(server, 'Write'), '-n', 1000000]
         with programs.Program('/bin/sh', *trap, *arguments) as running:
             running.first_row()
             for number in (signal.SIGINT, signal.SIGHUP):

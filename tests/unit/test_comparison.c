@@ -573,6 +573,7 @@ static char *written(const char *format, const char *gates)
     set_condition(&after, STORED_AFP_VERSION, "AFP3.3");
     after.incomplete = true;
     after.why_incomplete = strdup("<disk full>");
+    before.warning = strdup("a <busy> machine");
     return written_pair(format, &before, &after, gates);
 }
 
@@ -586,7 +587,8 @@ static void expect_all(const char *text, const char *const *wanted, size_t count
 static void as_text(void **state)
 {
     static const char *const wanted[] = {
-        "A  a.json (made up)\nB  b.json (made up; incomplete: <disk full>)\n",
+        "A  a.json (made up; warning: a <busy> machine)\n"
+        "B  b.json (made up; incomplete: <disk full>)\n",
         "Conditions that differ:\n  AFP version: AFP3.4 in A, AFP3.3 in B\n",
         "Read         4 KiB      20      20     1.010     1.211      3.87       3.22  1.200  ",
         "  slower\n",
@@ -617,6 +619,7 @@ static void as_markdown(void **state)
         "* CPU: A&#124;B &#60;CPU&#62; &#38; ?&#91;1m\"x\" ?&#95;\n",
         "* **differs:** AFP version: AFP3.4 in A, AFP3.3 in B\n",
         "incomplete: &#60;disk full&#62;)",
+        "warning: a &#60;busy&#62; machine)",
     };
     char *text = written("markdown", "slower>5%");
     expect_all(text, wanted, COUNT(wanted));
@@ -647,6 +650,7 @@ static void as_junit(void **state)
         "verdict: no difference shown\n",
         "differs: AFP version: AFP3.4 in A, AFP3.3 in B\n",
         "incomplete: &lt;disk full&gt;)",
+        "warning: a &lt;busy&gt; machine)",
         "</testsuites>\n",
     };
     char *text = written("junit", "slower>5%");

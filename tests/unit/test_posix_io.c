@@ -300,6 +300,7 @@ static void one_at_a_time_needs_no_ring(void **state)
     assert_int_equal(ring_calls, 4 * 256);
     assert_int_equal(calls, 0);
     assert_false(posix_notes(&fixture, "no io_uring"));
+    assert_false(fixture.target->facts.in_turn);
     /* the same as before the deeper test: a sweep's sizes may come in any order */
     ring_calls = 0;
     three_passes(&fixture, MIB_BYTES, &one);
@@ -319,6 +320,7 @@ static void without_a_ring_one_after_the_other(void **state)
     }
     assert_int_equal(ring_calls, 0);
     assert_true(posix_notes(&fixture, "no io_uring"));
+    assert_true(fixture.target->facts.in_turn); /* and the record says a depth of 1 */
     posix_end(&fixture);
 }
 

@@ -33,7 +33,9 @@ static const char document[] =
     "\"failure\": null, \"run\": {\"program\": \"afp_speedtest\", \"version\": \"0.1\", "
     "\"arguments\": [\"afp_speedtest\", \"-n\", \"2\"], \"started\": \"2026-11-30T10:00:00Z\"}, "
     "\"host\": {\"kernel\": \"Linux 6\", \"machine\": \"x86_64\", \"cpu\": \"Some CPU\", "
-    "\"cpu_count\": 2}, \"server\": " SERVER ", \"file_system\": null, \"cases\": [" //
+    "\"cpu_count\": 2, \"cpus_allowed\": 1, \"cpu_quota_percent\": null, "
+    "\"memory_limit_bytes\": 7, \"warning\": \"busy\"}, \"server\": " SERVER
+    ", \"file_system\": null, \"cases\": [" //
     CASE("Write", "4096", "null", "true",
          SAMPLE("1", "true", "999") ", " SAMPLE("1", "false", "100") ", " //
          SAMPLE("2", "false", "0")) ", "                                  //
@@ -126,15 +128,17 @@ static void must_refuse(const char *text, const struct refused *row)
 
 static void json_is_read(void **state)
 {
-    static const char *const conditions[] = {"Linux 6",    "x86_64", "Some CPU",      "2",
-                                             "AFP server", "none",   "Netatalk4.5.1", "1048576",
-                                             "AFP3.4",     "none"};
+    static const char *const conditions[] = {"Linux 6", "x86_64",        "Some CPU", "2",
+                                             "1",       "none",          "7",        "AFP server",
+                                             "none",    "Netatalk4.5.1", "1048576",  "AFP3.4",
+                                             "none"};
     static const uint64_t case_conditions[] = {1048576, 4, 1, 2, 0, 0, 1, 0, 0, 0};
     struct stored_result result;
     must_read(document, &result);
     assert_string_equal(result.format, "afpbench JSON");
     assert_string_equal(result.started, "2026-11-30T10:00:00Z");
     assert_true(result.has_conditions);
+    assert_string_equal(result.warning, "busy");
     assert_false(result.incomplete);
     assert_null(result.directory);
     for (size_t i = 0; i < COUNT(conditions); i++) {
