@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define KEY_LIMIT    40
 #define OPTION_LIMIT (KEY_LIMIT + 2)
@@ -348,6 +349,10 @@ static bool take_word(void *context, const char *word, struct error *error)
         if (strlen(name) == length && memcmp(name, word, length) == 0) {
             give(context, i, word + length + 1);
             return true;
+        }
+        if (strlen(name) == length && strncasecmp(name, word, length) == 0) {
+            return error_set(error, ERROR_USAGE, 0, "unknown key '%.*s': it is written %s",
+                             (int)length, word, name);
         }
     }
     return error_set(error, ERROR_USAGE, 0, "unknown key '%.*s'; see %s --help",

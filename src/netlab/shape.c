@@ -44,26 +44,52 @@ bool link_parse_rate(const char *text, const char *key, uint64_t *rate_bits_per_
                      key, text);
 }
 
+/* "2" where "2ms" is meant: tc takes it for microseconds, people do not. Zero is zero in all units.
+ */
+static bool lacks_unit(const char *text, const char *key, const char *what, const char *unit,
+                       struct error *error)
+{
+    if (strspn(text, "0123456789.") != strlen(text) || strpbrk(text, "123456789") == NULL) {
+        return false;
+    }
+    error_set(error, ERROR_USAGE, 0, "%s '%s' is not a %s without its unit: is %s%s meant?", key,
+              text, what, text, unit);
+    return true;
+}
+
 bool link_parse_time(const char *text, const char *key, uint64_t *time_ns, struct error *error)
 {
     static const struct unit units[] = {
-        {"", NS_PER_US},      {"us", NS_PER_US}, {"usec", NS_PER_US},
-        {"usecs", NS_PER_US}, {"ms", NS_PER_MS}, {"msec", NS_PER_MS},
-        {"msecs", NS_PER_MS}, {"s", NS_PER_S},   {"sec", NS_PER_S},
-        {"secs", NS_PER_S},   {"ns", 1},         {"nsec", 1},
+        {"", 1},
+        {"us", NS_PER_US},
+        {"usec", NS_PER_US},
+        {"usecs", NS_PER_US},
+        {"ms", NS_PER_MS},
+        {"msec", NS_PER_MS},
+        {"msecs", NS_PER_MS},
+        {"s", NS_PER_S},
+        {"sec", NS_PER_S},
+        {"secs", NS_PER_S},
+        {"ns", 1},
+        {"nsec", 1},
         {"nsecs", 1},
     };
+    if (lacks_unit(text, key, "time", "ms", error)) {
+        return false;
+    }
     return parse_in_units(text, units, COUNT(units), 0, 10 * NS_PER_S, time_ns) ||
            error_set(error, ERROR_USAGE, 0,
-                     "%s '%s' is not a time from 0 to 10s (as tc reads them: 2ms, 500us, 1s; a "
-                     "bare number is in microseconds)",
-                     key, text);
+                     "%s '%s' is not a time from 0 to 10s with its unit, as 2ms, 500us, 1s", key,
+                     text);
 }
 
 bool link_parse_loss(const char *text, const char *key, uint32_t *loss_ppm, struct error *error)
 {
     static const struct unit units[] = {{"", 10000}, {"%", 10000}};
     uint64_t ppm;
+    if (lacks_unit(text, key, "share", "%", error)) {
+        return false;
+    }
     /* A loss that is too small to be kept must not silently become none. */
     if (parse_in_units(text, units, COUNT(units), 0, MEGA, &ppm) &&
         (ppm > 0 || strpbrk(text, "123456789") == NULL)) {

@@ -96,7 +96,8 @@ static void times(void **state)
         {"100ns", true, 100},
         {"100nsec", true, 100},
         {"100nsecs", true, 100},
-        {"250", true, 250000}, /* microseconds */
+        {"250", false, 0},
+        {"2.5", false, 0},
         {"0", true, 0},
         {"0ms", true, 0},
         {"2MS", true, 2000000},
@@ -124,7 +125,7 @@ static void losses(void **state)
     static const struct row rows[] = {
         {"1%", true, 10000},     {"0.05%", true, 500},
         {"0", true, 0},          {"0%", true, 0},
-        {"0.000%", true, 0},     {"2", true, 20000},
+        {"0.000%", true, 0},     {"2", false, 0},
         {"100%", true, 1000000}, {"0.0001%", true, 1},
         {"0.00009%", false, 0}, /* it would become none */
         {"100.0001%", false, 0}, {"101%", false, 0},
