@@ -33,7 +33,7 @@ static bool on_sample(void *context, const struct result_case *result_case,
                       const struct sample *sample, struct error *error)
 {
     struct csv_report *csv = context;
-    if (sample->warmup) {
+    if (sample->warmup || sample->spoiled) {
         return true;
     }
     fprintf(csv->out, "%s,%" PRIu32 ",%.3f,%" PRIu64 ",%.2f\n", result_case->test.name,

@@ -44,6 +44,7 @@ static json_t *tcp_json(struct json_builder *builder, const void *member, const 
 static const struct field sample_fields[] = {
     {FIELD("number", struct sample, number)},
     {FIELD("warmup", struct sample, warmup)},
+    {FIELD("spoiled", struct sample, spoiled)},
     {FIELD("duration_ns", struct sample, duration_ns)},
     {"session_duration_ns", .make = sessions_json},
     {FIELD("bytes", struct sample, size_bytes)},
@@ -60,6 +61,21 @@ static const struct field sample_fields[] = {
     {FIELD("tcp_after", struct sample, tcp_after)},
     {NULL},
 };
+
+/* Those that count, then the spoiled ones. */
+static json_t *samples_json(struct json_builder *builder, const void *member, const void *whole)
+{
+    const struct result_case *result_case = member;
+    json_t *array = json_array();
+    for (uint32_t i = 0; i < result_case->sample_count + result_case->spoiled_count; i++) {
+        uint32_t index = i < result_case->sample_count
+                             ? i
+                             : result_spoiled(result_case) + i - result_case->sample_count;
+        json_append(builder, array,
+                    fields_json(builder, sample_fields, &result_case->samples[index], whole));
+    }
+    return array;
+}
 
 /* ---- Cases ---- */
 
@@ -148,8 +164,7 @@ static const struct field case_fields[] = {
     {FIELD("client_cache", struct result_case, cache), .names = client_caches},
     {FIELD("complete", struct result_case, ended)},
     {FIELD("failure", struct result_case, failure)},
-    {FIELD_LIST("samples", FIELD_KIND_OBJECTS, struct result_case, samples, sample_count),
-     .table = sample_fields},
+    {"samples", .make = samples_json},
     {FIELD("summary", struct result_case, summary), .table = summary_fields, .present = has_times},
     {FIELD("service_times", struct result_case, summary.service), .table = service_fields,
      .present = has_service},

@@ -171,11 +171,19 @@ static const struct key case_outcomes[CASE_OUTCOMES] = {
     [CASE_SAMPLES] = {"samples", LIST},
 };
 
-enum { SAMPLE_NUMBER, SAMPLE_WARMUP, SAMPLE_DURATION, SAMPLE_BYTES, SAMPLE_REQUESTS, SAMPLE_KEYS };
+enum {
+    SAMPLE_NUMBER,
+    SAMPLE_WARMUP,
+    SAMPLE_SPOILED,
+    SAMPLE_DURATION,
+    SAMPLE_BYTES,
+    SAMPLE_REQUESTS,
+    SAMPLE_KEYS
+};
 static const struct key sample_keys[SAMPLE_KEYS] = {
     [SAMPLE_NUMBER] = {"number", POSITIVE},      [SAMPLE_WARMUP] = {"warmup", FLAG},
     [SAMPLE_DURATION] = {"duration_ns", NUMBER}, [SAMPLE_BYTES] = {"bytes", NUMBER},
-    [SAMPLE_REQUESTS] = {"requests", GROUP},
+    [SAMPLE_REQUESTS] = {"requests", GROUP},     [SAMPLE_SPOILED] = {"spoiled", FLAG, true},
 };
 
 /* Takes the keys of an object, which must have the right kind of value and, unless they may be
@@ -364,7 +372,7 @@ static bool read_samples(const json_t *samples, const char *place, struct stored
         if (!take(json_array_get(samples, i), here, sample_keys, SAMPLE_KEYS, sample, error)) {
             return false;
         }
-        if (json_is_true(sample[SAMPLE_WARMUP])) {
+        if (json_is_true(sample[SAMPLE_WARMUP]) || json_is_true(sample[SAMPLE_SPOILED])) {
             continue;
         }
         double duration_ns = (double)number(sample[SAMPLE_DURATION]);

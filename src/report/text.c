@@ -21,7 +21,7 @@ static bool on_sample(void *context, const struct result_case *result_case,
                       const struct sample *sample, struct error *error)
 {
     const struct text_report *text = context;
-    if (sample->warmup) {
+    if (sample->warmup || sample->spoiled) {
         return true;
     }
     char rate[RATE_TEXT_LENGTH];

@@ -168,6 +168,10 @@ void text_statistics_block(FILE *out, const struct result_case *result_case)
                 "Sessions:", (unsigned)test->sessions);
     }
     fprintf(out, "%-15s %zu\n", "Iterations:", count);
+    if (result_case->spoiled_count > 0) {
+        fprintf(out, "%-15s %u, made again and left out\n",
+                "Spoiled runs:", (unsigned)result_case->spoiled_count);
+    }
     write_times(out, summary);
     requests(out, measured);
     service_times(out, &summary->service);

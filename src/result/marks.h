@@ -14,6 +14,9 @@
 #define MARK_LENGTH      400 /* of a line, with its end */
 #define MARK_TEST_LENGTH 24  /* of a test's name, with its end */
 
+/* The answer to an end that wants the run made again; any other line means: go on. */
+#define MARK_AGAIN "again"
+
 struct mark {
     bool begin; /* else the end */
     char test[MARK_TEST_LENGTH];

@@ -21,7 +21,7 @@ uint64_t sample_requests(const struct sample_counts *counts)
 struct result_case *result_add_case(struct result *result, const struct test_case *test,
                                     struct error *error)
 {
-    size_t runs = (size_t)test->warmups + test->iterations;
+    size_t runs = (size_t)test->warmups + 2 * (size_t)test->iterations; /* each may be spoiled */
     struct result_case **cases =
         memory_resize(result->cases, result->case_count + 1, sizeof(struct result_case *));
     struct result_case *added = memory_allocate(1, sizeof *added);
@@ -56,6 +56,11 @@ void result_release(struct result *result)
     memory_release(result->cases);
     result->cases = NULL;
     result->case_count = 0;
+}
+
+uint32_t result_spoiled(const struct result_case *result_case)
+{
+    return result_case->test.warmups + result_case->test.iterations;
 }
 
 const struct sample *result_measured(const struct result_case *result_case, size_t *count)
@@ -108,6 +113,19 @@ bool observers_run_begin(const struct observers *observers, const struct result_
                          const struct sample *sample, struct error *error)
 {
     return tell_run(observers, false, result_case, sample, error);
+}
+
+bool observers_run_end(const struct observers *observers, const struct result_case *result_case,
+                       const struct sample *sample, bool *again, struct error *error)
+{
+    bool ok = true;
+    *again = false;
+    for (size_t i = 0; ok && i < observers->count; i++) {
+        const struct observer *observer = &observers->list[i];
+        ok = observer->on_run_end == NULL ||
+             observer->on_run_end(observer->context, result_case, sample, again, error);
+    }
+    return ok;
 }
 
 bool observers_sample(const struct observers *observers, const struct result_case *result_case,

@@ -74,6 +74,8 @@ extern const char *const share_names[SHARES];
 struct sample {
     uint32_t number; /* from 1; warm-ups have their own count */
     bool warmup;
+    bool spoiled;         /* by what somebody else saw happen: it counts for nothing, and is made
+                             again with the same number */
     uint64_t size_bytes;  /* of all sessions' files together: what the rate is made of */
     uint64_t duration_ns; /* from the first session's start to the last one's end */
     uint64_t elapsed_ns;  /* the sessions' own durations, added up */
@@ -126,6 +128,9 @@ struct result_case {
     enum cache_state cache;
     struct sample *samples; /* warm-ups first */
     uint32_t sample_count;
+    /* Those that count for nothing, at most as many as iterations: behind the room of the others,
+     * from result_spoiled() on. */
+    uint32_t spoiled_count;
     uint64_t *session_ns;          /* durations by session: sample index × sessions + session */
     struct histogram service;      /* of the measured runs' reads and writes */
     struct result_summary summary; /* when the last sample is in */
@@ -180,7 +185,10 @@ MUST_CHECK struct result_case *result_add_case(struct result *result, const stru
                                                struct error *error);
 void result_release(struct result *result);
 
-/* The measured samples, warm-ups left out. */
+/* The index of the first spoiled sample, in samples and session_ns. */
+uint32_t result_spoiled(const struct result_case *result_case);
+
+/* The measured samples, warm-ups and spoiled ones left out. */
 const struct sample *result_measured(const struct result_case *result_case, size_t *count);
 
 /* Bytes per second; 0 where the clock saw no time pass. */
@@ -189,11 +197,11 @@ double result_rate(double bytes, double duration_ns);
 /* Fills the case's summary from its samples and service times, once, before on_end. */
 MUST_CHECK bool result_summarize(struct result_case *result_case, struct error *error);
 
-/* Told in this order: begin, then progress, run_begin and sample for each run, then end, for each
- * case; finish at last; the observer that was added first before the others. Notes come at any
- * time. Any function may be NULL. Those that write return false when they cannot, which ends the
- * run; end and finish reach all observers all the same, so that a full disk under one report does
- * not cost the other. */
+/* Told in this order: begin, then progress, run_begin, run_end and sample for each run, then end,
+ * for each case; finish at last; the observer that was added first before the others. Notes come at
+ * any time. Any function may be NULL. Those that write return false when they cannot, which ends
+ * the run; end and finish reach all observers all the same, so that a full disk under one report
+ * does not cost the other. */
 struct observer {
     MUST_CHECK bool (*on_begin)(void *context, const struct result_case *result_case,
                                 struct error *error);
@@ -202,6 +210,10 @@ struct observer {
      * and size_bytes are known before the run. */
     MUST_CHECK bool (*on_run_begin)(void *context, const struct result_case *result_case,
                                     const struct sample *sample, struct error *error);
+    /* `again`, false before, is set by who saw something spoil the run. */
+    MUST_CHECK bool (*on_run_end)(void *context, const struct result_case *result_case,
+                                  const struct sample *sample, bool *again, struct error *error);
+    /* Then it is known whether the sample is spoiled. */
     MUST_CHECK bool (*on_sample)(void *context, const struct result_case *result_case,
                                  const struct sample *sample, struct error *error);
     /* After the last run, or after the failure that is noted in the case. */
@@ -229,6 +241,9 @@ MUST_CHECK bool observers_begin(const struct observers *observers,
 MUST_CHECK bool observers_run_begin(const struct observers *observers,
                                     const struct result_case *result_case,
                                     const struct sample *sample, struct error *error);
+MUST_CHECK bool observers_run_end(const struct observers *observers,
+                                  const struct result_case *result_case,
+                                  const struct sample *sample, bool *again, struct error *error);
 MUST_CHECK bool observers_sample(const struct observers *observers,
                                  const struct result_case *result_case, const struct sample *sample,
                                  struct error *error);

@@ -64,8 +64,11 @@ static bool tell(const struct mark_observer *observer, const char *line, size_t 
 }
 
 /* Reads up to the end of one line, byte by byte so that nothing after it is lost. */
-static bool await_answer(const struct mark_observer *observer, struct error *error)
+static bool await_answer(const struct mark_observer *observer, bool *again, struct error *error)
 {
+    static const char word[] = MARK_AGAIN "\n";
+    size_t length = 0;
+    size_t same = 0; /* as the word begins */
     uint64_t deadline_ns = clock_now_ns() + observer->timeout_ns;
     for (;;) {
         bool readable;
@@ -84,14 +87,17 @@ static bool await_answer(const struct mark_observer *observer, struct error *err
         if (got < 0 && errno != EINTR && errno != EAGAIN) {
             return error_set_errno(error, errno, "cannot read from --mark-fd %d", observer->fd);
         }
+        same += got > 0 && same == length && same < sizeof word - 1 && c == word[same];
+        length += got > 0;
         if (got > 0 && c == '\n') {
+            *again = same == length && same == sizeof word - 1;
             return true;
         }
     }
 }
 
 static bool mark(const struct mark_observer *observer, bool begin,
-                 const struct result_case *result_case, const struct sample *sample,
+                 const struct result_case *result_case, const struct sample *sample, bool *again,
                  struct error *error)
 {
     char line[MARK_LENGTH];
@@ -102,23 +108,25 @@ static bool mark(const struct mark_observer *observer, bool begin,
                         .counts = sample->counts,
                         .duration_ns = sample->duration_ns};
     snprintf(mark.test, sizeof mark.test, "%s", result_case->test.name);
-    return tell(observer, line, mark_write(&mark, line), error) && await_answer(observer, error);
+    return tell(observer, line, mark_write(&mark, line), error) &&
+           await_answer(observer, again, error);
 }
 
 static bool on_run_begin(void *context, const struct result_case *result_case,
                          const struct sample *sample, struct error *error)
 {
-    return mark(context, true, result_case, sample, error);
+    bool ignored;
+    return mark(context, true, result_case, sample, &ignored, error);
 }
 
-static bool on_sample(void *context, const struct result_case *result_case,
-                      const struct sample *sample, struct error *error)
+static bool on_run_end(void *context, const struct result_case *result_case,
+                       const struct sample *sample, bool *again, struct error *error)
 {
-    return mark(context, false, result_case, sample, error);
+    return mark(context, false, result_case, sample, again, error);
 }
 
 struct observer mark_observer(struct mark_observer *observer)
 {
-    return (
-        struct observer){.on_run_begin = on_run_begin, .on_sample = on_sample, .context = observer};
+    return (struct observer){
+        .on_run_begin = on_run_begin, .on_run_end = on_run_end, .context = observer};
 }

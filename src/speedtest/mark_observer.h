@@ -4,8 +4,8 @@
  *
  * Before the timed section of a run, when everything is prepared, and after it, before anything is
  * undone, one line is written and one line awaited (result/marks.h). So another program
- * can read its counters while nothing moves. Waiting keeps every session alive and ends at Ctrl-C.
- * Nothing of it is inside a timing.
+ * can read its counters while nothing moves; answered "again", the run is made again. Waiting keeps
+ * every session alive and ends at Ctrl-C. Nothing of it is inside a timing.
  */
 #ifndef AFPBENCH_SPEEDTEST_MARK_OBSERVER_H
 #define AFPBENCH_SPEEDTEST_MARK_OBSERVER_H

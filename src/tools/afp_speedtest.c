@@ -53,10 +53,12 @@ static bool on_sample(void *context, const struct result_case *result_case,
 {
     struct program *program = context;
     progress_clear(&program->progress);
-    progress_done(&program->progress, sample->size_bytes);
-    if (sample->warmup && program->trace.calls) {
-        fprintf(stderr, "%s warm-up %u: %.0f microsec\n", result_case->test.name,
-                (unsigned)sample->number, (double)sample->duration_ns / (double)NS_PER_US);
+    progress_done(&program->progress, sample->spoiled ? 0 : sample->size_bytes);
+    if ((sample->warmup || sample->spoiled) && program->trace.calls) {
+        fprintf(stderr, "%s %s %u: %.0f microsec%s\n", result_case->test.name,
+                sample->warmup ? "warm-up" : "run", (unsigned)sample->number,
+                (double)sample->duration_ns / (double)NS_PER_US,
+                sample->spoiled ? ", spoiled: made again" : "");
     }
     return true;
 }

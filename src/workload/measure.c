@@ -5,6 +5,7 @@
 #include "result/shares.h"
 #include "workload/crew.h"
 
+#include <string.h>
 #include <time.h>
 
 /* One session's part of the current run. */
@@ -118,9 +119,6 @@ static void gather(const struct worker *workers, size_t count, struct result_cas
         sample_add_account(sample, session_ns[i], worker->cpu_ns, worker->counts.round_trips,
                            &worker->before, &worker->after);
         add_counts(&sample->counts, &worker->counts);
-        if (!sample->warmup) {
-            histogram_merge(&result_case->service, &worker->service);
-        }
     }
     sample->duration_ns = end_ns - begin_ns;
     sample->tcp_before = workers[0].before.tcp;
@@ -147,9 +145,34 @@ static bool pause_between(struct measurement *measurement, struct error *error)
     return crew_step(measurement->crew, pause_step, error);
 }
 
-/* The accounts are taken in steps of their own: no session is looked at while another is timed. */
-static bool run_once(struct measurement *measurement, uint32_t run, struct error *error)
+/* Among the samples that count, or among the spoiled ones; there is room for as many of those as
+ * there are iterations, and a run that would be one more counts. */
+static const struct sample *keep(struct measurement *measurement, struct sample *sample, bool again)
 {
+    struct result_case *result_case = measurement->result_case;
+    uint32_t index = result_case->sample_count;
+    sample->spoiled = again && result_case->spoiled_count < measurement->plan->iterations;
+    if (sample->spoiled) {
+        uint64_t *session_ns = result_case->session_ns;
+        size_t count = measurement->count;
+        index = result_spoiled(result_case) + result_case->spoiled_count++;
+        memcpy(session_ns + index * count, session_ns + result_case->sample_count * count,
+               count * sizeof *session_ns);
+    } else {
+        result_case->sample_count++;
+        for (size_t i = 0; !sample->warmup && i < measurement->count; i++) {
+            histogram_merge(&result_case->service, &measurement->workers[i].service);
+        }
+    }
+    result_case->samples[index] = *sample;
+    return &result_case->samples[index];
+}
+
+/* The accounts are taken in steps of their own: no session is looked at while another is timed. */
+static bool run_once(struct measurement *measurement, uint32_t run, bool *spoiled,
+                     struct error *error)
+{
+    bool again;
     const struct measure_plan *plan = measurement->plan;
     struct result_case *result_case = measurement->result_case;
     bool warmup = run < plan->warmups;
@@ -158,7 +181,8 @@ static bool run_once(struct measurement *measurement, uint32_t run, struct error
                             .size_bytes = result_case->test.size_bytes * measurement->count};
     observers_progress(measurement->observers, result_case, sample.number, warmup);
     for (size_t i = 0; i < measurement->count; i++) {
-        measurement->workers[i].fresh = run == 0 || plan->fresh_files;
+        measurement->workers[i].fresh =
+            result_case->sample_count + result_case->spoiled_count == 0 || plan->fresh_files;
     }
     if (!crew_step(measurement->crew, prepare_step, error) ||
         !observers_run_begin(measurement->observers, result_case, &sample, error) ||
@@ -168,8 +192,11 @@ static bool run_once(struct measurement *measurement, uint32_t run, struct error
         return false;
     }
     gather(measurement->workers, measurement->count, result_case, &sample);
-    struct sample *kept = &result_case->samples[result_case->sample_count++];
-    *kept = sample;
+    if (!observers_run_end(measurement->observers, result_case, &sample, &again, error)) {
+        return false;
+    }
+    const struct sample *kept = keep(measurement, &sample, again);
+    *spoiled = kept->spoiled;
     return observers_sample(measurement->observers, result_case, kept, error) &&
            crew_step(measurement->crew, restore_step, error);
 }
@@ -196,8 +223,13 @@ bool measure_run(const struct measure_plan *plan, const struct workload *workloa
     static const struct crew_care care_of_session = {care, CARE_INTERVAL_NS};
     bool ok = crew_start(&measurement.crew, measurement.workers, session_count,
                          sizeof(struct worker), &care_of_session, error);
-    for (uint32_t run = 0; ok && run < plan->warmups + plan->iterations; run++) {
-        ok = (run == 0 || pause_between(&measurement, error)) && run_once(&measurement, run, error);
+    bool first = true;
+    for (uint32_t run = 0; ok && run < plan->warmups + plan->iterations;) {
+        bool spoiled = false;
+        ok = (first || pause_between(&measurement, error)) &&
+             run_once(&measurement, run, &spoiled, error);
+        run += !spoiled;
+        first = false;
     }
     crew_end(measurement.crew);
     memory_release(measurement.workers);

@@ -8,6 +8,9 @@
  *
  * Several sessions run one workload each, in a thread each. A barrier releases their timed sections
  * together; the run lasts from the first start to the last end.
+ *
+ * A run that an observer calls spoiled counts for nothing and is made again with the same number,
+ * of one case at most as often as there are iterations (doc/method.md, "The link").
  */
 #ifndef AFPBENCH_WORKLOAD_MEASURE_H
 #define AFPBENCH_WORKLOAD_MEASURE_H

@@ -12,6 +12,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 
 import programs
+import recompute
 import results
 import tap
 from programs import DONE, INTERRUPTED, TEST_FAILED, USAGE
@@ -67,6 +68,65 @@ def test_marks_are_the_rows(*more):
         tap.equal(end, {'bytes': sample['payload_bytes'], **sample['requests'],
                         'runts': sample['runt_requests'], 'round_trips': sample['round_trips'],
                         'duration_ns': sample['duration_ns']})
+
+
+ANSWERS = {
+    'again': ('again\n', True), 'nothing': ('\n', False), 'another word': ('ok\n', False),
+    'the beginning': ('agai\n', False), 'more': ('again 2\n', False), 'no case': ('Again\n', False),
+    'a long line': ('again' * 1000 + '\n', False)}
+
+
+@tap.cases(ANSWERS)
+def test_a_run_is_made_again(answer, spoils):
+    """Asked for at the end of the first measured run, and only there; it counts for nothing."""
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory, 'result.json')
+        found = []
+        with marked('-c', '-f', 'Write', '-d', '4k', '-n', 2, '-W', 1, '-y', '-j', path) as running:
+            for line in running.lines:
+                found.append(line)
+                first = line.startswith('end Write 4096 1 measured') and found.count(found[-2]) == 1
+                running.answer(answer if first else '\n')
+            result = running.wait().expect(DONE)
+        document = results.load(path)
+    pairs = parse(found)
+    again = [['Write', '4096', '1', 'measured']] if spoils else []
+    tap.equal([run for run, _end in pairs],
+              [['Write', '4096', '1', 'warmup'], *again, ['Write', '4096', '1', 'measured'],
+               ['Write', '4096', '2', 'measured']])
+    rows, _sections = results.parse_csv(result.out)
+    tap.equal([row[1] for row in rows if row[1]], ['1', '2'])
+    tap.equal(result.err, '')
+    case, = document['cases']
+    tap.equal([(one['number'], one['warmup'], one['spoiled']) for one in case['samples']],
+              [(1, True, False), (1, False, False), (2, False, False)] +
+              [(1, False, True)] * spoils)
+    ends = [end['duration_ns'] for _run, end in pairs]
+    spoiled = ends[1:2] if spoils else []
+    tap.equal([one['duration_ns'] for one in case['samples']],
+              ends[:1] + ends[1 + spoils:] + spoiled)
+    tap.equal(case['summary']['count'], 2)
+    tap.equal(case['summary']['minimum_ns'], min(ends[1 + spoils:]))
+    tap.equal(case['summary']['maximum_ns'], max(ends[1 + spoils:]))
+    tap.equal(case['service_times']['count'], 2)
+    recompute.check_document(document)
+
+
+def test_not_more_often_than_there_are_iterations():
+    with tempfile.TemporaryDirectory() as directory:
+        path = pathlib.Path(directory, 'result.json')
+        found = []
+        with marked('-T', '-v', '-f', 'Read', '-d', '4k', '-n', 2, '-W', 0, '-j', path) as running:
+            for line in running.lines:
+                found.append(line)
+                running.answer('again\n')
+            result = running.wait().expect(DONE)
+        case, = results.load(path)['cases']
+    tap.equal([run[2] for run, _end in parse(found)], ['1', '1', '1', '2'])
+    tap.equal([(one['number'], one['spoiled']) for one in case['samples']],
+              [(1, False), (2, False), (1, True), (1, True)])
+    tap.equal(result.err.count(' microsec, spoiled: made again\n'), 2, result.err)
+    assert 'Spoiled runs:   2, made again and left out\n' in result.out, result.out
 
 
 def test_requests_by_hand():

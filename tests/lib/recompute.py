@@ -22,7 +22,8 @@ class Case:
     def __init__(self, case):
         self.raw = case
         self.name = case['test']
-        self.measured = [sample for sample in case['samples'] if not sample['warmup']]
+        self.measured = [sample for sample in case['samples']
+                         if not (sample['warmup'] or sample['spoiled'])]
         self.bytes = case['size_bytes'] * case['sessions']
         self.durations = sorted(sample['duration_ns'] for sample in self.measured)
         self.count = len(self.durations)
@@ -206,7 +207,10 @@ def check_service_times(case, what):
 def check_case(case, flush):
     raw = case.raw
     what = f'{case.name} of {raw["size_bytes"]} bytes'
-    runs = [(sample['number'], sample['warmup']) for sample in raw['samples']]
+    runs = [(sample['number'], sample['warmup']) for sample in raw['samples']
+            if not sample['spoiled']]
+    if len(raw['samples']) - len(runs) > raw['iterations']:
+        raise AssertionError(f'{what}: more spoiled runs than iterations')
     wanted = [(number + 1, True) for number in range(raw['warmups'])] + \
              [(number + 1, False) for number in range(raw['iterations'])]
     equal(runs, wanted if raw['complete'] else wanted[:len(runs)], f'{what}: runs')

@@ -147,6 +147,11 @@ static void samples_and_summary(void **state)
     sample->shares_ns[SHARE_SERVER] = 7;
     histogram_add(&made->service, 50);
     histogram_add(&made->service, 60);
+    uint32_t spoiled = result_spoiled(made);
+    made->samples[spoiled] =
+        (struct sample){.number = 2, .spoiled = true, .duration_ns = 2000 * MS};
+    made->session_ns[spoiled] = 2000 * MS;
+    made->spoiled_count = 1;
     json_t *document = document_of(&result);
 
     check_string(document, "schema", "afpbench-result");
@@ -163,8 +168,12 @@ static void samples_and_summary(void **state)
     check_boolean(document, "cases.0.complete", true);
     check_null(document, "cases.0.failure");
 
-    assert_int_equal(json_array_size(at(document, "cases.0.samples")), 4);
+    assert_int_equal(json_array_size(at(document, "cases.0.samples")), 5);
     check_boolean(document, "cases.0.samples.0.warmup", true);
+    check_boolean(document, "cases.0.samples.0.spoiled", false);
+    check_boolean(document, "cases.0.samples.4.spoiled", true);
+    check_integer(document, "cases.0.samples.4.number", 2);
+    check_integer(document, "cases.0.samples.4.session_duration_ns.0", 2000 * (json_int_t)MS);
     check_integer(document, "cases.0.samples.0.number", 1);
     check_boolean(document, "cases.0.samples.1.warmup", false);
     check_integer(document, "cases.0.samples.1.number", 1);
@@ -181,7 +190,7 @@ static void samples_and_summary(void **state)
     check_integer(document, "cases.0.samples.2.time_shares.server_ns", 7);
     check_integer(document, "cases.0.time_shares.server_ns", 7);
 
-    /* Without the warm-up: 100, 110 and 150 ms. */
+    /* Without the warm-up and the spoiled run: 100, 110 and 150 ms. */
     check_integer(document, "cases.0.summary.count", 3);
     check_real(document, "cases.0.summary.mean_ns", 120e6);
     check_real(document, "cases.0.summary.mean_low_ns", 54270589.282016702);

@@ -27,6 +27,8 @@ struct bench {
     unsigned fail_step;
     unsigned fail_call; /* of the fake target */
     uint64_t timed;
+    uint32_t spoil[4]; /* the timed steps, from 1, that somebody wants again; ends with 0 */
+    bool spoil_all;
     struct result result;
     struct error error;
 };
@@ -63,6 +65,20 @@ static bool restore(void *context, struct error *error)
     return step(context, "restore", 0, error);
 }
 
+static bool on_run_end(void *context, const struct result_case *result_case,
+                       const struct sample *sample, bool *again, struct error *error)
+{
+    struct bench *bench = context;
+    assert_false(*again);
+    assert_false(sample->spoiled);
+    assert_int_equal(sample->duration_ns, bench->timed);
+    *again = bench->spoil_all;
+    for (size_t i = 0; bench->spoil[i] != 0; i++) {
+        *again = *again || bench->spoil[i] == bench->timed;
+    }
+    return true;
+}
+
 static bool on_sample(void *context, const struct result_case *result_case,
                       const struct sample *sample, struct error *error)
 {
@@ -79,9 +95,15 @@ static bool on_sample(void *context, const struct result_case *result_case,
     assert_int_equal(sample_requests(&sample->counts), 4);
     assert_int_equal(sample->counts.runts, 2);
     assert_int_equal(sample->counts.round_trips, 4);
-    assert_ptr_equal(sample, &result_case->samples[result_case->sample_count - 1]);
-    assert_int_equal(result_case->session_ns[result_case->sample_count - 1], bench->timed);
-    return step(bench, sample->warmup ? "warm-up" : "sample", sample->number, error);
+    uint32_t index = sample->spoiled ? result_spoiled(result_case) + result_case->spoiled_count - 1
+                                     : result_case->sample_count - 1;
+    assert_ptr_equal(sample, &result_case->samples[index]);
+    assert_int_equal(result_case->session_ns[index], bench->timed);
+    return step(bench,
+                sample->spoiled  ? "spoiled"
+                : sample->warmup ? "warm-up"
+                                 : "sample",
+                sample->number, error);
 }
 
 static void on_progress(void *context, const struct result_case *result_case, uint32_t number,
@@ -105,6 +127,7 @@ static bool run(struct bench *bench, const struct measure_plan *plan, bool obser
                              .iterations = plan->iterations};
     struct observers observers = {.list = {{.context = bench}}, .count = 1};
     if (observed) {
+        observers.list[0].on_run_end = on_run_end;
         observers.list[0].on_sample = on_sample;
         observers.list[0].on_progress = on_progress;
     }
@@ -215,6 +238,76 @@ static void a_session_that_ends_in_a_pause(void **state)
     bench_close(&bench);
 }
 
+/* Kept, made again with the same number, and in no figure; at most as many as there are iterations,
+ * a run beyond that counts. */
+static void spoiled_runs_are_made_again(void **state)
+{
+    static const struct {
+        struct measure_plan plan;
+        uint32_t spoil[4];
+        bool all;
+        const char *log;
+        uint32_t spoiled;
+        uint64_t durations_ns[3]; /* of the measured runs */
+    } rows[] = {
+        {{.warmups = 1, .iterations = 2},
+         {2},
+         false,
+         "w1 fresh timed warm-up1 restore m1 prepare timed spoiled1 restore "
+         "m1 prepare timed sample1 restore m2 prepare timed sample2 restore ",
+         1,
+         {3, 4}},
+        {{.iterations = 2},
+         {1, 2},
+         false,
+         "m1 fresh timed spoiled1 restore m1 prepare timed spoiled1 restore "
+         "m1 prepare timed sample1 restore m2 prepare timed sample2 restore ",
+         2,
+         {3, 4}},
+        {{.warmups = 1, .iterations = 1, .pause_ns = 1},
+         {1},
+         false,
+         "w1 fresh timed spoiled1 restore idle w1 prepare timed warm-up1 restore idle "
+         "m1 prepare timed sample1 restore ",
+         1,
+         {3}},
+        {{.iterations = 1},
+         {0},
+         true,
+         "m1 fresh timed spoiled1 restore m1 prepare timed sample1 restore ",
+         1,
+         {2}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct bench bench;
+        size_t count;
+        bench_open(&bench);
+        memcpy(bench.spoil, rows[i].spoil, sizeof bench.spoil);
+        bench.spoil_all = rows[i].all;
+        check(run(&bench, &rows[i].plan, true), "row %zu: %s", i, bench.error.message);
+        assert_string_equal(bench.fake->log, rows[i].log);
+        struct result_case *result_case = bench.result.cases[0];
+        const struct sample *measured = result_measured(result_case, &count);
+        assert_int_equal(count, rows[i].plan.iterations);
+        assert_int_equal(result_case->spoiled_count, rows[i].spoiled);
+        for (size_t k = 0; k < count; k++) {
+            assert_int_equal(measured[k].duration_ns, rows[i].durations_ns[k]);
+            assert_int_equal(measured[k].number, k + 1);
+            assert_false(measured[k].spoiled);
+        }
+        const struct sample *spoiled = &result_case->samples[result_spoiled(result_case)];
+        for (size_t k = 0; k < rows[i].spoiled; k++) {
+            assert_true(spoiled[k].spoiled);
+        }
+        assert_int_equal(result_case->service.count, count);
+        assert_int_equal(result_case->service.minimum, rows[i].durations_ns[0]);
+        assert_true(result_summarize(result_case, &bench.error));
+        assert_int_equal(result_case->summary.times.count, count);
+        assert_int_equal((uint64_t)result_case->summary.times.minimum, rows[i].durations_ns[0]);
+        bench_close(&bench);
+    }
+}
+
 /* result.h: each of an observer's functions may be NULL. */
 static void nobody_observes(void **state)
 {
@@ -257,6 +350,7 @@ int main(void)
         cmocka_unit_test(order_of_steps),
         cmocka_unit_test(stops_at_the_first_failure),
         cmocka_unit_test(a_session_that_ends_in_a_pause),
+        cmocka_unit_test(spoiled_runs_are_made_again),
         cmocka_unit_test(nobody_observes),
         cmocka_unit_test(accounts_frame_the_timed_section),
     };

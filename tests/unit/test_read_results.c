@@ -37,8 +37,9 @@ static const char document[] =
     "\"memory_limit_bytes\": 7, \"warning\": \"busy\"}, \"server\": " SERVER
     ", \"file_system\": null, \"cases\": [" //
     CASE("Write", "4096", "null", "true",
-         SAMPLE("1", "true", "999") ", " SAMPLE("1", "false", "100") ", " //
-         SAMPLE("2", "false", "0")) ", "                                  //
+         SAMPLE("1", "true, \"spoiled\": false", "999") ", " SAMPLE("1", "false", "100") ", " //
+         SAMPLE("2", "false", "0") ", "                                                       //
+         SAMPLE("2", "false, \"spoiled\": true", "777")) ", "                                 //
     CASE("Read", "4096", "\"copy\"", "false", SAMPLE("1", "false", "300")) "]}";
 
 #define CSV_HEADER "test_name,iteration,file_size_mb,microseconds,throughput_mbs\n"
@@ -407,6 +408,7 @@ static const struct refused refused_json[] = {
     {"\"sessions\": 2", "\"sessions\": 9223372036854775807", "cases[0].sessions"},
     {"\"sparse\": false", "\"sparse\": \"no\"", "cases[0].sparse: expected true or false"},
     {"\"warmup\": true", "\"warmup\": 0", "cases[0].samples[0].warmup: expected true"},
+    {"\"spoiled\": true", "\"spoiled\": 1", "cases[0].samples[3].spoiled: expected true"},
     {"\"duration_ns\": 100", "\"duration_ns\": -1", "cases[0].samples[1].duration_ns: expected"},
     {"\"duration_ns\": 100", "\"duration_ns\": 1e2", "cases[0].samples[1].duration_ns: expected"},
     {"\"duration_ns\": 100", "\"duration_ns\": NaN", "line 1, column"},

@@ -86,6 +86,13 @@ static bool on_run_begin(void *context, const struct result_case *result_case,
     return hear(context, "run begins", error);
 }
 
+static bool on_run_end(void *context, const struct result_case *result_case,
+                       const struct sample *sample, bool *again, struct error *error)
+{
+    *again = *again || strcmp(context, "a:") == 0;
+    return hear(context, "run ends", error);
+}
+
 static bool on_sample(void *context, const struct result_case *result_case,
                       const struct sample *sample, struct error *error)
 {
@@ -118,7 +125,7 @@ static void on_progress(void *context, const struct result_case *result_case, ui
 
 static struct observer named(char *name)
 {
-    return (struct observer){on_begin,  on_run_begin, on_sample,   on_end,
+    return (struct observer){on_begin,  on_run_begin, on_run_end,  on_sample, on_end,
                              on_finish, on_note,      on_progress, name};
 }
 
@@ -145,12 +152,15 @@ static void all_are_told_in_turn(void **state)
     observers_progress(&observers, NULL, 1, true);
     observers_progress(&observers, NULL, 2, false);
     assert_true(observers_run_begin(&observers, NULL, NULL, &error));
+    bool again = false;
+    assert_true(observers_run_end(&observers, NULL, NULL, &again, &error));
+    assert_true(again);
     assert_true(observers_sample(&observers, NULL, NULL, &error));
     observers_note(&observers, "note");
     assert_true(observers_end(&observers, NULL, NULL, &error));
     assert_true(observers_finish(&observers, NULL, &error));
     assert_string_equal(heard, "a:begin b:begin a:warm-up b:warm-up a:run2 b:run2 "
-                               "a:run begins b:run begins a:sample "
+                               "a:run begins b:run begins a:run ends b:run ends a:sample "
                                "b:sample a:note b:note a:end b:end a:finish b:finish ");
 }
 
@@ -162,11 +172,12 @@ static void the_first_failure_is_told(void **state)
         const char *refusal, *heard;
     } rows[] = {
         {"begin", "a:begin "},   {"run begins", "a:run begins "},  {"sample", "a:sample "},
-        {"end", "a:end b:end "}, {"finish", "a:finish b:finish "},
+        {"end", "a:end b:end "}, {"finish", "a:finish b:finish "}, {"run ends", "a:run ends "},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct observers observers;
         struct error error;
+        bool again;
         char expected[40];
         make_observers(&observers);
         refusal = rows[i].refusal;
@@ -174,7 +185,8 @@ static void the_first_failure_is_told(void **state)
                   : i == 1 ? observers_run_begin(&observers, NULL, NULL, &error)
                   : i == 2 ? observers_sample(&observers, NULL, NULL, &error)
                   : i == 3 ? observers_end(&observers, NULL, NULL, &error)
-                           : observers_finish(&observers, NULL, &error);
+                  : i == 4 ? observers_finish(&observers, NULL, &error)
+                           : observers_run_end(&observers, NULL, NULL, &again, &error);
         assert_false(ok);
         assert_string_equal(heard, rows[i].heard);
         snprintf(expected, sizeof expected, "a:%s fails", refusal);

@@ -33,7 +33,7 @@ static void header_and_rows(void **state)
 {
     static const struct {
         const struct test_case *test;
-        struct sample samples[4];
+        struct sample samples[5];
         const char *text;
     } rows[] = {
         {&read_64m,
@@ -44,6 +44,7 @@ static void header_and_rows(void **state)
         {&copy_sparse,
          {{.number = 1, .warmup = true, .size_bytes = 1024, .duration_ns = NS_PER_S},
           {.number = 1, .size_bytes = 1024, .duration_ns = NS_PER_S},
+          {.number = 2, .size_bytes = 1024, .duration_ns = 5 * NS_PER_S, .spoiled = true},
           {.number = 2, .size_bytes = 1024, .duration_ns = 0},
           {.number = 4000000000,
            .size_bytes = UINT64_C(1) << 40,
@@ -62,7 +63,7 @@ static void header_and_rows(void **state)
         struct text_report report = {.out = output.file};
         struct observer text = text_observer(&report);
         assert_true(text.on_begin(text.context, &told, &error));
-        for (size_t k = 0; k < 4 && rows[i].samples[k].number != 0; k++) {
+        for (size_t k = 0; k < 5 && rows[i].samples[k].number != 0; k++) {
             assert_true(text.on_sample(text.context, &told, &rows[i].samples[k], &error));
         }
         assert_true(text.on_end(text.context, &no_result, &told, &error));
@@ -191,6 +192,7 @@ static void block_of_three_runs(void **state)
     struct result result = {0};
     struct result_case *made = made_case(&result, &test, durations);
     made->cache = CACHE_SERVER_WARM;
+    made->spoiled_count = 2;
     for (uint32_t i = 0; i < 4; i++) {
         struct sample *sample = &made->samples[i];
         sample->counts.requests[REQUEST_READ] = i == 0 ? 999 : 2;
@@ -210,6 +212,7 @@ static void block_of_three_runs(void **state)
                 "\n===== Statistics for Read =====\n"
                 "File Size:      1 MB\n"
                 "Iterations:     3\n"
+                "Spoiled runs:   2, made again and left out\n"
                 "Mean:           120000 \u03bcs (8.33 MB/s)\n"
                 "95% of mean:    54271 to 185729 \u03bcs (5.38 to 18.43 MB/s)\n"
                 "Median:         110000 \u03bcs (9.09 MB/s)\n"
