@@ -19,6 +19,7 @@ static double packets_of_kind(const struct harness_figures *figures,
     }
 
 VALUE(runs, (double)figures->runs)
+VALUE(spoiled, (double)figures->spoiled)
 VALUE(requests, (double)figures->all_requests)
 VALUE(runts, (double)figures->runts)
 VALUE(short_per_request, figures->short_per_request)
@@ -57,6 +58,7 @@ const struct harness_column harness_columns[] = {
     KIND("rx_control", "rx-ctrl", LINK_TO_CLIENT, PACKET_CONTROL),
     KIND("rx_other", "rx-other", LINK_TO_CLIENT, PACKET_OTHER),
     {"runs", "runs", HARNESS_REQUESTS, 0, runs},
+    {"spoiled_runs", "spoiled", HARNESS_REQUESTS, 0, spoiled},
     {"requests", "requests", HARNESS_REQUESTS, 0, requests},
     {"runt_requests", "runts", HARNESS_REQUESTS, 0, runts},
     {"short_per_request", "short/req", HARNESS_REQUESTS, 2, short_per_request},

@@ -33,6 +33,7 @@ struct harness {
     /* The size at work. */
     struct harness_size *size;
     struct mark begun; /* `begin` while a run is under way */
+    struct mark asked; /* `begin` while a run is to be made again */
     struct harness_snapshot *whole, *before, *after;
 };
 
@@ -74,7 +75,7 @@ static void describe_request(const struct harness_setup *setup,
         .test_program = setup->test_program,
     };
     result->link.seed = LINK_SEED;
-    result->link.skip_delay = setup->delay_skipped;
+    result->link.fault = setup->fault;
     snprintf(result->name, sizeof result->name, "%s", configuration->name);
     if (gmtime_r(&now, &utc) != NULL) {
         strftime(result->started, sizeof result->started, "%Y-%m-%dT%H:%M:%SZ", &utc);
@@ -201,23 +202,46 @@ static bool take_snapshot(struct harness *harness, struct harness_snapshot *snap
                                  STILL_LIMIT_NS, harness->setup->interrupt->fd, error);
 }
 
+/* One that was to be made again and was not counts after all, as the test program counts it. */
+static void check_again(struct harness *harness, const struct mark *next)
+{
+    const struct mark *asked = &harness->asked;
+    bool repeated = next != NULL && strcmp(next->test, asked->test) == 0 &&
+                    next->number == asked->number && next->warmup == asked->warmup;
+    if (asked->begin && !repeated) {
+        const struct harness_case *last = harness_size_case(harness->size, asked->test);
+        last->runs[last->count - 1].spoiled = false;
+    }
+    harness->asked.begin = false;
+}
+
 static bool begin_run(struct harness *harness, const struct mark *mark, struct error *error)
 {
     const struct harness_settings *settings = harness->setup->settings;
     char size[SIZE_TEXT_LENGTH];
+    check_again(harness, mark);
     harness->begun = *mark;
     progress_show(harness->setup->progress, "%s %s: %s %s %" PRIu32 " of %" PRIu32,
                   harness->result->name, size_text(mark->size_bytes, size), mark->test,
                   mark->warmup ? "warm-up" : "run", mark->number,
                   mark->warmup ? settings->warmups : settings->iterations);
-    return take_snapshot(harness, harness->before, error);
+    if (!take_snapshot(harness, harness->before, error)) {
+        return false;
+    }
+    (void)link_take_lateness(&harness->link); /* of what was before */
+    return true;
 }
 
-static bool end_run(struct harness *harness, const struct mark *mark, struct error *error)
+static bool end_run(struct harness *harness, const struct mark *mark, bool *again,
+                    struct error *error)
 {
+    uint64_t late_ns = link_take_lateness(&harness->link);
     if (!take_snapshot(harness, harness->after, error)) {
         return false;
     }
+    *again = !mark->warmup &&
+             harness_spoils(harness->result, harness_size_case(harness->size, mark->test),
+                            mark->duration_ns, late_ns);
     struct harness_run *run = harness_size_add_run(harness->size, mark->test, error);
     if (run == NULL) {
         return false;
@@ -226,12 +250,16 @@ static bool end_run(struct harness *harness, const struct mark *mark, struct err
     run->warmup = mark->warmup;
     run->counts = mark->counts;
     run->duration_ns = mark->duration_ns;
+    run->late_ns = late_ns;
+    run->spoiled = *again;
+    harness->asked = harness->begun;
+    harness->asked.begin = *again;
     harness_snapshot_difference(harness->before, harness->after, &run->traffic);
     harness->begun.begin = false;
     return true;
 }
 
-static bool on_mark(void *context, const struct mark *mark, struct error *error)
+static bool on_mark(void *context, const struct mark *mark, bool *again, struct error *error)
 {
     struct harness *harness = context;
     if (mark->size_bytes != harness->size->size_bytes) {
@@ -244,7 +272,7 @@ static bool on_mark(void *context, const struct mark *mark, struct error *error)
         return begin_run(harness, mark, error);
     }
     if (mark_ends(mark, &harness->begun)) {
-        return end_run(harness, mark, error);
+        return end_run(harness, mark, again, error);
     }
     return error_set(error, ERROR_PROTOCOL, 0,
                      "the test program's marks are out of order: %s %s %" PRIu32,
@@ -305,6 +333,7 @@ static bool invoke(struct harness *harness, const struct harness_command *comman
                                             .context = harness};
     struct error later;
     harness->begun.begin = false;
+    harness->asked.begin = false;
     bool ok = harness_invocation_run(&invocation, error);
     if (ok && !harness_invocation_check(&invocation, error)) {
         ok = false;
@@ -312,6 +341,7 @@ static bool invoke(struct harness *harness, const struct harness_command *comman
     }
     ok = take_messages(harness, invocation.messages, !ok, ok ? error : &later) && ok;
     memory_release(invocation.messages);
+    check_again(harness, NULL);
     if (ok) {
         harness->size->csv = invocation.output;
         return !harness->begun.begin ||
@@ -354,11 +384,15 @@ static bool run_size(struct harness *harness, uint64_t size_bytes, struct error 
     char size[SIZE_TEXT_LENGTH];
     progress_show(harness->setup->progress, "%s %s", result->name, size_text(size_bytes, size));
     harness->size = harness_result_add_size(result, size_bytes, error);
+    uint64_t start_ns = clock_now_ns();
+    (void)link_take_lateness(&harness->link); /* of what was before */
     if (harness->size == NULL || !take_snapshot(harness, harness->whole, error) ||
         !run_command(harness, size_bytes, error) ||
         !take_snapshot(harness, harness->after, error)) {
         return false;
     }
+    harness->size->late_ns = link_take_lateness(&harness->link);
+    harness->size->duration_ns = clock_now_ns() - start_ns;
     harness_snapshot_difference(harness->whole, harness->after, &harness->size->whole);
     harness->size->complete = true;
     progress_done(harness->setup->progress,

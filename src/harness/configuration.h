@@ -23,7 +23,7 @@ struct harness_setup {
     const char *test_program;         /* its path */
     const char *const *arguments;     /* our own command line, for the record */
     size_t argument_count;
-    bool delay_skipped; /* a test of the calibration: see CONTRIBUTING.md */
+    struct link_fault fault;
 };
 
 /* Prints banner and progress; fills `result`, which is to be released in any case. False: it could

@@ -45,6 +45,43 @@ uint64_t harness_bound_ns(const struct harness_run *run, const struct link_confi
     return trips_ns > busiest_ns ? trips_ns : busiest_ns;
 }
 
+/* ---- Lateness ---- */
+
+uint64_t harness_lateness_limit_ns(const struct harness_result *result, uint64_t duration_ns)
+{
+    uint64_t limit_ns = (uint64_t)CALIBRATION_RTT_TOLERANCE_NS;
+    uint64_t round_trip_ns = result->calibration.rtt_ns;
+    limit_ns = round_trip_ns / 10 > limit_ns ? round_trip_ns / 10 : limit_ns;
+    return duration_ns / 100 > limit_ns ? duration_ns / 100 : limit_ns;
+}
+
+static size_t count_spoiled(const struct harness_case *harness_case)
+{
+    size_t spoiled = 0;
+    for (size_t i = 0; harness_case != NULL && i < harness_case->count; i++) {
+        spoiled += harness_case->runs[i].spoiled;
+    }
+    return spoiled;
+}
+
+bool harness_spoils(const struct harness_result *result, const struct harness_case *harness_case,
+                    uint64_t duration_ns, uint64_t late_ns)
+{
+    return late_ns > harness_lateness_limit_ns(result, duration_ns) &&
+           count_spoiled(harness_case) < result->iterations;
+}
+
+size_t harness_spoiled_runs(const struct harness_result *result)
+{
+    size_t spoiled = 0;
+    for (size_t i = 0; i < result->size_count; i++) {
+        for (size_t k = 0; k < result->sizes[i].case_count; k++) {
+            spoiled += result->sizes[i].cases[k].figures.spoiled;
+        }
+    }
+    return spoiled;
+}
+
 /* ---- Figures ---- */
 
 double harness_mean_bytes(const struct packet_counts *counts)
@@ -177,9 +214,9 @@ static void add_measured(struct harness_figures *figures, const struct harness_r
 static void case_figures(const struct harness_result *result, struct harness_case *harness_case)
 {
     struct harness_figures *figures = &harness_case->figures;
-    *figures = (struct harness_figures){.runs = 0};
+    *figures = (struct harness_figures){.spoiled = count_spoiled(harness_case)};
     for (size_t i = 0; i < harness_case->count; i++) {
-        if (!harness_case->runs[i].warmup) {
+        if (!harness_case->runs[i].warmup && !harness_case->runs[i].spoiled) {
             add_measured(figures, &harness_case->runs[i], &result->link);
         }
     }
@@ -272,6 +309,38 @@ const char *harness_flags(const struct harness_result *result)
 
 /* ---- Judging ---- */
 
+static bool judge_lateness(struct harness_result *result, const struct harness_case *harness_case,
+                           const struct harness_run *run, const char *what, struct error *error)
+{
+    uint64_t limit_ns = harness_lateness_limit_ns(result, run->duration_ns);
+    size_t again = count_spoiled(harness_case);
+    if (run->warmup || run->late_ns <= limit_ns) {
+        return true;
+    }
+    return harness_result_add_fault(result, error,
+                                    "%s: the link came %.3f ms late, more than %.3f ms; %zu runs "
+                                    "were made again%s",
+                                    what, (double)run->late_ns / (double)NS_PER_MS,
+                                    (double)limit_ns / (double)NS_PER_MS, again,
+                                    again < result->iterations
+                                        ? ", and this one was not when it was asked for"
+                                        : ", as many as there are iterations");
+}
+
+/* Of a test program that marks no run the whole invocation is one, and is not made again. */
+static bool judge_unmarked(struct harness_result *result, const struct harness_size *size,
+                           struct error *error)
+{
+    uint64_t limit_ns = harness_lateness_limit_ns(result, size->duration_ns);
+    return result->test_program_marks || size->late_ns <= limit_ns ||
+           harness_result_add_fault(
+               result, error,
+               "%" PRIu64 " bytes: the link came %.3f ms late, more than %.3f ms, and %.100s makes "
+               "no run again (it does not tell of them, --mark-fd)",
+               size->size_bytes, (double)size->late_ns / (double)NS_PER_MS,
+               (double)limit_ns / (double)NS_PER_MS, result->test_program);
+}
+
 /* A time that cannot be is a fault of the measurement, not a fast server. */
 static bool judge_run(struct harness_result *result, const struct harness_size *size,
                       const struct harness_case *harness_case, const struct harness_run *run,
@@ -284,6 +353,12 @@ static bool judge_run(struct harness_result *result, const struct harness_size *
     uint32_t segment_bytes = mss(run->traffic.ends[LAB_CLIENT].segment_bytes, result);
     double most = capacity(result, segment_bytes);
     double reached = goodput(run->counts.bytes, (double)run->duration_ns);
+    if (run->spoiled) {
+        return true;
+    }
+    if (!judge_lateness(result, harness_case, run, what, error)) {
+        return false;
+    }
     if (run->duration_ns < bound_ns &&
         !harness_result_add_fault(result, error,
                                   "%s took %.3f ms, less than the %.3f ms that its round trips and "
@@ -313,6 +388,9 @@ bool harness_judge_size(struct harness_result *result, const struct harness_size
                                       size->size_bytes)) {
             return false;
         }
+    }
+    if (!judge_unmarked(result, size, error)) {
+        return false;
     }
     for (size_t i = 0; i < size->case_count; i++) {
         for (size_t k = 0; k < size->cases[i].count; k++) {

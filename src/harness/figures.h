@@ -13,11 +13,24 @@
  * without a shape. */
 uint64_t harness_bound_ns(const struct harness_run *run, const struct link_config *link);
 
+/* How late a packet may leave the link inside a run of this length: a tenth of the round trip, what
+ * the calibration lets pass of it, or a hundredth of the run, the largest. */
+uint64_t harness_lateness_limit_ns(const struct harness_result *result, uint64_t duration_ns);
+
+/* Whether a measured run of this case, the next one to be added, is spoiled by the link's lateness
+ * and may be made again: at most as many are as there are iterations. */
+bool harness_spoils(const struct harness_result *result, const struct harness_case *harness_case,
+                    uint64_t duration_ns, uint64_t late_ns);
+
+/* Those of all cases, by their figures. */
+size_t harness_spoiled_runs(const struct harness_result *result);
+
 /* Fills the figures of every case, once all its runs are in. */
 void harness_figures(struct harness_result *result);
 
 /* Adds the faults that the counts of a size show: a time below the bound, a rate above what the
- * link carries, drops that nobody asked for. */
+ * link carries, drops that nobody asked for, lateness in a run that was not made again. Spoiled
+ * runs have none. */
 MUST_CHECK bool harness_judge_size(struct harness_result *result, const struct harness_size *size,
                                    struct error *error);
 

@@ -26,10 +26,11 @@ struct running {
 
 /* ---- Marks ---- */
 
-static bool answer(const struct running *running, struct error *error)
+static bool answer(const struct running *running, bool again, struct error *error)
 {
-    char newline[] = "\n";
-    struct iovec piece = {newline, 1};
+    char text[] = MARK_AGAIN "\n";
+    size_t skipped = again ? 0 : sizeof text - 2; /* all but the end of the line */
+    struct iovec piece = {text + skipped, sizeof text - 1 - skipped};
     return stream_send_all(running->marks, &piece, 1, false, error) ||
            error_prefix(error, "cannot answer the test program's mark");
 }
@@ -37,11 +38,12 @@ static bool answer(const struct running *running, struct error *error)
 static bool take_line(struct running *running, struct error *error)
 {
     struct mark mark;
+    bool again = false;
     running->line[running->length] = '\0';
     running->length = 0;
     return mark_read(running->line, &mark, error) &&
-           running->invocation->on_mark(running->invocation->context, &mark, error) &&
-           answer(running, error);
+           running->invocation->on_mark(running->invocation->context, &mark, &again, error) &&
+           answer(running, again, error);
 }
 
 /* Byte by byte: after a mark the test program waits, so there is never more than one line. */

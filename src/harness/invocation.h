@@ -19,8 +19,10 @@ struct harness_invocation {
     char *const *arguments;
     bool marks;        /* it gets a descriptor for them */
     uint64_t limit_ns; /* from now on; 0: none */
-    /* Called for each mark; the answer is given when it returns true. */
-    MUST_CHECK bool (*on_mark)(void *context, const struct mark *mark, struct error *error);
+    /* Called for each mark; the answer is given when it returns true. `again`, false before, asks
+     * for the run again. */
+    MUST_CHECK bool (*on_mark)(void *context, const struct mark *mark, bool *again,
+                               struct error *error);
     void *context;
     /* What it wrote, the caller's to release; NULL when it could not be started. */
     char *output, *messages;

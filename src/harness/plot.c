@@ -86,6 +86,9 @@ static void write_conditions(char text[LINE_LENGTH], const struct harness_result
     if (strcmp(result->loss, "0") != 0) {
         append(text, " · Loss: %s", result->loss);
     }
+    if (harness_spoiled_runs(result) > 0) {
+        append(text, " · Spoiled: %zu", harness_spoiled_runs(result));
+    }
 }
 
 /* ---- What is drawn ---- */

@@ -55,7 +55,7 @@ struct harness_size *harness_result_add_size(struct harness_result *result, uint
     return added;
 }
 
-static struct harness_case *find_case(struct harness_size *size, const char *test)
+struct harness_case *harness_size_case(const struct harness_size *size, const char *test)
 {
     for (size_t i = 0; i < size->case_count; i++) {
         if (strcmp(size->cases[i].test, test) == 0) {
@@ -81,7 +81,7 @@ static struct harness_case *add_case(struct harness_size *size, const char *test
 struct harness_run *harness_size_add_run(struct harness_size *size, const char *test,
                                          struct error *error)
 {
-    struct harness_case *harness_case = find_case(size, test);
+    struct harness_case *harness_case = harness_size_case(size, test);
     harness_case = harness_case != NULL ? harness_case : add_case(size, test);
     struct harness_run *runs =
         harness_case != NULL

@@ -39,14 +39,16 @@ void harness_traffic_add(struct harness_traffic *sum, const struct harness_traff
 struct harness_run {
     uint32_t number;
     bool warmup;
+    bool spoiled; /* by the link's lateness: set aside, and made again with the same number */
     struct sample_counts counts; /* no histogram */
     uint64_t duration_ns;
+    uint64_t late_ns; /* the most that the link was late inside it */
     struct harness_traffic traffic;
 };
 
 /* The measured runs of a test on one size, together. */
 struct harness_figures {
-    size_t runs;
+    size_t runs, spoiled; /* spoiled ones are in no other figure */
     uint64_t bytes, requests[REQUEST_KINDS], all_requests, runts;
     double mean_ns, bound_ns; /* of a run */
     struct harness_traffic traffic;
@@ -77,6 +79,7 @@ struct harness_case {
 struct harness_size {
     uint64_t size_bytes;
     bool complete;
+    uint64_t duration_ns, late_ns; /* of the whole invocation */
     struct harness_traffic
         whole;                  /* from before its start to after its end: login, fills, warm-ups */
     struct harness_case *cases; /* none if the test program knows no marks */
@@ -129,6 +132,9 @@ struct harness_result {
 /* Adds the next size, with nothing in it; a pointer that holds until the next one is added. */
 MUST_CHECK struct harness_size *harness_result_add_size(struct harness_result *result,
                                                         uint64_t size_bytes, struct error *error);
+
+/* The runs of a test; NULL: there are none. */
+struct harness_case *harness_size_case(const struct harness_size *size, const char *test);
 
 /* Adds a run to the case of this test, which is made when it is new. */
 MUST_CHECK struct harness_run *harness_size_add_run(struct harness_size *size, const char *test,

@@ -93,12 +93,20 @@ static json_t *bound_json(struct json_builder *builder, const void *run, const v
     return json_count(harness_bound_ns(run, &((const struct harness_result *)whole)->link));
 }
 
+static json_t *late_json(struct json_builder *builder, const void *late_ns, const void *whole)
+{
+    bool known = ((const struct harness_result *)whole)->has_lateness;
+    return known ? json_count(*(const uint64_t *)late_ns) : json_null();
+}
+
 /* Small: the rest is in the sample of the same number. */
 static const struct field run_fields[] = {
     {FIELD("number", struct harness_run, number)},
     {FIELD("warmup", struct harness_run, warmup)},
     {FIELD("duration_ns", struct harness_run, duration_ns)},
     {"bound_ns", .make = bound_json},
+    {FIELD("late_ns", struct harness_run, late_ns), .make = late_json},
+    {FIELD("spoiled", struct harness_run, spoiled)},
     {FIELD("to_server", struct harness_run, traffic.ways[LINK_TO_SERVER]), .table = crossed_fields},
     {FIELD("to_client", struct harness_run, traffic.ways[LINK_TO_CLIENT]), .table = crossed_fields},
     {NULL},
@@ -207,6 +215,11 @@ static json_t *label_json(struct json_builder *builder, const void *result, cons
     return json_text(harness_rate_label(result, label));
 }
 
+static json_t *spoiled_json(struct json_builder *builder, const void *member, const void *whole)
+{
+    return json_count(harness_spoiled_runs(whole));
+}
+
 static json_t *valid_json(struct json_builder *builder, const void *fault_count, const void *whole)
 {
     return json_boolean(*(const size_t *)fault_count == 0);
@@ -237,6 +250,7 @@ static const struct field link_fields[] = {
     {"server_under_test", .table = server_fields},
     {FIELD("quantum_offered_bytes", struct harness_result, quantum_offered_bytes),
      .rule = FIELD_POSITIVE},
+    {"spoiled_runs", .make = spoiled_json},
     {FIELD("valid", struct harness_result, fault_count), .make = valid_json},
     {"faults", .make = faults_json},
     {FIELD_LIST("sizes", FIELD_KIND_OBJECTS, struct harness_result, sizes, size_count),

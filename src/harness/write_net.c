@@ -16,20 +16,10 @@ static const char *const side_names[LAB_SIDES] = {[LAB_CLIENT] = "client", [LAB_
 
 /* ---- CSV ---- */
 
-static const struct harness_case *find_case(const struct harness_size *size, const char *test)
-{
-    for (size_t i = 0; i < size->case_count; i++) {
-        if (strcmp(size->cases[i].test, test) == 0) {
-            return &size->cases[i];
-        }
-    }
-    return NULL;
-}
-
 static bool has_test(const struct harness_result *result, const char *test)
 {
     for (size_t i = 0; i < result->size_count; i++) {
-        if (find_case(&result->sizes[i], test) != NULL) {
+        if (harness_size_case(&result->sizes[i], test) != NULL) {
             return true;
         }
     }
@@ -113,7 +103,7 @@ void harness_write_net_csv(FILE *out, const struct harness_result *result)
         fields_print_values(out, column_fields, &result->sizes[i].whole);
         for (size_t test = 0; test < known_test_count; test++) {
             if (has_test(result, known_tests[test].name)) {
-                write_test(out, find_case(&result->sizes[i], known_tests[test].name));
+                write_test(out, harness_size_case(&result->sizes[i], known_tests[test].name));
             }
         }
         fputc('\n', out);
@@ -243,6 +233,11 @@ static void write_outcome(FILE *out, const struct harness_result *result)
     fprintf(out, "complete: %s\n", result->complete ? "yes" : "no");
     if (result->failure[0] != '\0') {
         fprintf(out, "failure: %s\n", result->failure);
+    }
+    if (result->test_program_marks) {
+        fprintf(out, "spoiled_runs: %zu\n", harness_spoiled_runs(result));
+    } else {
+        fputs("spoiled_runs: unknown\n", out);
     }
     fprintf(out, "valid: %s\n", result->fault_count == 0 ? "yes" : "no");
     for (size_t i = 0; i < result->fault_count && i < HARNESS_FAULT_LIMIT; i++) {

@@ -88,19 +88,24 @@ static void run_label(const struct harness_result *result, char text[HARNESS_TEX
 
 void harness_write_summary(FILE *out, const struct harness_result *const *results, size_t count)
 {
-    fprintf(out, "%-22s %6s %6s %12s %12s %8s %8s %s\n", "run", "mss", "mtu", "tx-packets",
-            "rx-packets", "avg-tx", "avg-rx", "plot");
+    fprintf(out, "%-22s %6s %6s %12s %12s %8s %8s %8s %s\n", "run", "mss", "mtu", "tx-packets",
+            "rx-packets", "avg-tx", "avg-rx", "spoiled", "plot");
     for (size_t i = 0; i < count; i++) {
         struct harness_traffic totals;
         char label[HARNESS_TEXT_LENGTH + 100];
+        char spoiled[24] = "-";
         harness_totals(results[i], &totals);
         run_label(results[i], label);
+        if (results[i]->test_program_marks) {
+            snprintf(spoiled, sizeof spoiled, "%zu", harness_spoiled_runs(results[i]));
+        }
         const struct packet_counts *tx = &totals.ways[LINK_TO_SERVER];
         const struct packet_counts *rx = &totals.ways[LINK_TO_CLIENT];
         fprintf(out,
-                "%-22s %6" PRIu32 " %6" PRIu32 " %12" PRIu64 " %12" PRIu64 " %8.0f %8.0f %s%s\n",
+                "%-22s %6" PRIu32 " %6" PRIu32 " %12" PRIu64 " %12" PRIu64
+                " %8.0f %8.0f %8s %s%s\n",
                 label, harness_segment_bytes(results[i]), results[i]->link.mtu, tx->packets,
-                rx->packets, harness_mean_bytes(tx), harness_mean_bytes(rx),
+                rx->packets, harness_mean_bytes(tx), harness_mean_bytes(rx), spoiled,
                 results[i]->drawn ? results[i]->name : "-",
                 results[i]->drawn ? PLOTTING_PICTURE_SUFFIX : "");
     }

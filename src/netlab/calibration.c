@@ -10,6 +10,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <math.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -162,25 +163,35 @@ static double line_ns(const struct link_shape *shape)
 }
 
 /* The median of 200 exchanges may lie half of one way's jitter off. */
-static bool judge_delay(const struct calibration *calibration, const struct link_config *config,
-                        struct error *error)
+struct delay {
+    double wanted_ns, tolerance_ns;
+};
+
+static struct delay wanted_delay(const struct link_config *config)
 {
-    double wanted_ns = 0;
+    struct delay delay = {0};
     double jitter_ns = 0;
     for (enum link_way way = 0; way < LINK_WAYS; way++) {
         const struct link_shape *shape = &config->shapes[way];
-        wanted_ns += (double)shape->delay_ns + line_ns(shape);
+        delay.wanted_ns += (double)shape->delay_ns + line_ns(shape);
         jitter_ns += (double)shape->jitter_ns;
     }
-    double tolerance_ns = wanted_ns / 10 > CALIBRATION_RTT_TOLERANCE_NS
-                              ? wanted_ns / 10
-                              : CALIBRATION_RTT_TOLERANCE_NS;
-    tolerance_ns += jitter_ns / 4;
+    delay.tolerance_ns = delay.wanted_ns / 10 > CALIBRATION_RTT_TOLERANCE_NS
+                             ? delay.wanted_ns / 10
+                             : CALIBRATION_RTT_TOLERANCE_NS;
+    delay.tolerance_ns += jitter_ns / 4;
+    return delay;
+}
+
+static bool judge_delay(const struct calibration *calibration, const struct link_config *config,
+                        struct error *error)
+{
+    struct delay delay = wanted_delay(config);
     double found_ns = (double)calibration->rtt_ns;
-    return (found_ns >= wanted_ns - tolerance_ns && found_ns <= wanted_ns + tolerance_ns) ||
+    return fabs(found_ns - delay.wanted_ns) <= delay.tolerance_ns ||
            error_set(error, ERROR_LIMIT, 0,
                      "the link's round trip is %.3f ms instead of %.3f ms (more than %.3f ms off)",
-                     found_ns / 1e6, wanted_ns / 1e6, tolerance_ns / 1e6);
+                     found_ns / 1e6, delay.wanted_ns / 1e6, delay.tolerance_ns / 1e6);
 }
 
 /* The first and the last arrival of a transfer may each be off by the jitter. */
@@ -213,50 +224,79 @@ static enum calibration_verdict judge_rate(const struct calibration *calibration
     return above ? CALIBRATION_FALSE : CALIBRATION_TOO_SLOW;
 }
 
-/* ---- The rate ---- */
+/* ---- Asking again ---- */
 
-/* What the link can do: a busy moment of the machine gets another chance, and the best counts. */
-#define GOODPUT_TRIES 3
-
-static bool measure_best(struct calibration *calibration, const struct calibration_bulk *bulk,
-                         const struct link_config *config, enum link_way way, struct error *error)
+bool calibration_ask(struct calibration *calibration, const struct calibration_question *question,
+                     struct error *error)
 {
-    double *best = &calibration->goodput_bits_per_s[way];
-    struct error reason;
-    for (int i = 0; i < GOODPUT_TRIES; i++) {
-        double goodput;
-        if (!calibration_bulk_run(bulk, &goodput, error)) {
+    double least = INFINITY;
+    struct calibration best = *calibration;
+    for (int i = 0; i < CALIBRATION_TRIES && least > 1; i++) {
+        struct calibration answer = *calibration;
+        if (!question->ask(question->context, &answer, error)) {
             return false;
         }
-        *best = goodput > *best ? goodput : *best;
-        if (judge_rate(calibration, config, way, &reason) != CALIBRATION_TOO_SLOW) {
-            return true;
+        double off = question->off(question->context, &answer);
+        if (off < least) {
+            least = off;
+            best = answer;
         }
     }
+    *calibration = best;
     return true;
 }
 
-static bool measure_goodput(struct calibration *calibration, const struct probe *probe,
-                            const struct link_config *config, struct error *error)
+/* Of a link: its round trip, or the rate of one way. */
+struct asked {
+    const struct probe *probe;
+    const struct link_config *config;
+    enum link_way way;
+};
+
+static bool ask_round_trip(void *context, struct calibration *answer, struct error *error)
+{
+    const struct asked *asked = context;
+    return measure_round_trip(answer, asked->probe, error);
+}
+
+static double delay_off(const void *context, const struct calibration *answer)
+{
+    const struct asked *asked = context;
+    struct delay delay = wanted_delay(asked->config);
+    return fabs((double)answer->rtt_ns - delay.wanted_ns) / delay.tolerance_ns;
+}
+
+static bool ask_goodput(void *context, struct calibration *answer, struct error *error)
 {
     static const enum lab_side senders[LINK_WAYS] = {
         [LINK_TO_SERVER] = LAB_CLIENT, [LINK_TO_CLIENT] = LAB_SERVER};
-    for (enum link_way way = 0; way < LINK_WAYS; way++) {
-        const struct link_shape *shape = &config->shapes[way];
-        enum lab_side sender = senders[way];
-        struct calibration_bulk bulk = {
-            .sender = probe->sockets[sender],
-            .receiver = probe->sockets[LAB_SIDES - 1 - sender],
-            .interrupt = probe->interrupt,
-            .rtt_ns = calibration->rtt_ns,
-            .window_bytes = calibration_window_bytes(shape, calibration->segment_bytes),
-        };
-        if (!measure_best(calibration, &bulk, config, way, error)) {
-            return error_prefix(error, "bulk transfer to the %s",
-                                way == LINK_TO_SERVER ? "server" : "client");
-        }
+    const struct asked *asked = context;
+    enum lab_side sender = senders[asked->way];
+    struct calibration_bulk bulk = {
+        .sender = asked->probe->sockets[sender],
+        .receiver = asked->probe->sockets[LAB_SIDES - 1 - sender],
+        .interrupt = asked->probe->interrupt,
+        .rtt_ns = answer->rtt_ns,
+        .window_bytes =
+            calibration_window_bytes(&asked->config->shapes[asked->way], answer->segment_bytes),
+    };
+    return calibration_bulk_run(&bulk, &answer->goodput_bits_per_s[asked->way], error) ||
+           error_prefix(error, "bulk transfer to the %s",
+                        asked->way == LINK_TO_SERVER ? "server" : "client");
+}
+
+static double goodput_off(const void *context, const struct calibration *answer)
+{
+    const struct asked *asked = context;
+    const struct link_shape *shape = &asked->config->shapes[asked->way];
+    struct error unused;
+    if (judge_rate(answer, asked->config, asked->way, &unused) == CALIBRATION_TRUE) {
+        return 0;
     }
-    return true;
+    double wanted =
+        link_capacity_bits_per_s(shape->rate_bits_per_s, asked->config->mtu, answer->segment_bytes);
+    double tolerance = CALIBRATION_RATE_TOLERANCE + jitter_share(answer, shape);
+    return fabs(answer->goodput_bits_per_s[asked->way] - wanted) / (wanted * tolerance);
 }
 
 /* ---- All of it ---- */
@@ -279,8 +319,15 @@ static bool measure(struct calibration *calibration, const struct probe *probe,
         return false;
     }
     calibration->segment_bytes = tcp.segment_bytes;
-    return measure_round_trip(calibration, probe, error) &&
-           measure_goodput(calibration, probe, config, error);
+    struct asked asked = {probe, config, LINK_TO_SERVER};
+    const struct calibration_question round_trip = {&asked, ask_round_trip, delay_off};
+    const struct calibration_question goodput = {&asked, ask_goodput, goodput_off};
+    bool ok = calibration_ask(calibration, &round_trip, error);
+    for (enum link_way way = 0; ok && way < LINK_WAYS; way++) {
+        asked.way = way;
+        ok = calibration_ask(calibration, &goodput, error);
+    }
+    return ok;
 }
 
 bool calibration_measure(struct calibration *calibration, struct lab *lab, struct link *link,

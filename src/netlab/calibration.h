@@ -30,7 +30,25 @@ struct calibration {
     uint64_t dropped;       /* packets during the probes */
 };
 
-/* Takes 200 round trips and, in each direction, a second or ten round trips. */
+/* So often the round trip and each rate are asked for: a busy moment of the machine is not the
+ * link's fault. */
+#define CALIBRATION_TRIES 3
+
+/* A question that is asked until the answer is what the link should give. */
+struct calibration_question {
+    void *context;
+    MUST_CHECK bool (*ask)(void *context, struct calibration *answer, struct error *error);
+    /* How far off the answer is, in tolerances: up to 1 it is as it should be. */
+    double (*off)(const void *context, const struct calibration *answer);
+};
+
+/* Asks at most CALIBRATION_TRIES times; the answer that is the least off stays. False with the
+ * error of ask(). */
+MUST_CHECK bool calibration_ask(struct calibration *calibration,
+                                const struct calibration_question *question, struct error *error);
+
+/* Takes 200 round trips and, in each direction, a second or ten round trips, each as often as
+ * calibration_ask() says. */
 MUST_CHECK bool calibration_measure(struct calibration *calibration, struct lab *lab,
                                     struct link *link, int interrupt_fd, struct error *error);
 

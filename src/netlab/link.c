@@ -4,8 +4,10 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/stream.h"
+#include "base/units.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 const struct link_backend *const link_backends[] = {&link_emulator, &link_none};
@@ -54,6 +56,29 @@ void link_counts(struct link *link, struct link_counts *counts)
 {
     *counts = (struct link_counts){0};
     link->backend->counts(link, counts);
+}
+
+uint64_t link_take_lateness(struct link *link)
+{
+    return link->backend->take_lateness != NULL ? link->backend->take_lateness(link) : 0;
+}
+
+bool link_parse_fault(const char *text, const char *key, struct link_fault *fault,
+                      struct error *error)
+{
+    char time[32];
+    char times[32];
+    char again = '\0';
+    char more;
+    *fault = (struct link_fault){.no_delay = strcmp(text, "no-delay") == 0};
+    int fields = sscanf(text, "stall=%31[^@]@%31[0-9]%c%c", time, times, &again, &more);
+    fault->stall_again = again == '+';
+    return fault->no_delay ||
+           (fields >= 2 && fields <= 3 && (fields == 2 || fault->stall_again) &&
+            link_parse_time(time, key, &fault->stall_ns, error) &&
+            parse_unsigned(times, key, 1, UINT32_MAX, &fault->stall_at, error)) ||
+           error_set(error, ERROR_USAGE, 0,
+                     "%s '%s': expected no-delay, stall=TIME@N or stall=TIME@N+", key, text);
 }
 
 uint64_t link_still_ns(const struct link_config *config)

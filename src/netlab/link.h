@@ -16,11 +16,20 @@
 
 struct lab;
 
+/* What the emulator shall do wrong, for tests that want it caught (CONTRIBUTING.md). */
+struct link_fault {
+    bool no_delay;
+    /* It stands still at the first frame after its lateness was taken so many times; 0: never. */
+    uint64_t stall_at;
+    bool stall_again; /* and after each later time */
+    uint64_t stall_ns;
+};
+
 struct link_config {
     struct link_shape shapes[LINK_WAYS];
     uint32_t mtu;
-    uint64_t seed;   /* of jitter and loss */
-    bool skip_delay; /* the emulator forgets the delay: for tests that want a false link caught */
+    uint64_t seed; /* of jitter and loss */
+    struct link_fault fault;
 };
 
 /* Since the link is up. */
@@ -47,6 +56,8 @@ struct link_backend {
     void (*counts)(struct link *link, struct link_counts *counts);
     /* How late packets were sent, time sent − time due; NULL where the back end cannot tell. */
     void (*lateness)(struct link *link, struct histogram *lateness);
+    /* The most of it since it was last taken, or since the link is up; NULL with the one above. */
+    uint64_t (*take_lateness)(struct link *link);
     /* As text for the record, what else shapes and counts the packets: "super-packets cross
      * whole, counted by their segments". Lives as long as the link is up. */
     const char *(*conditions)(struct link *link);
@@ -68,6 +79,14 @@ MUST_CHECK bool link_up(struct link *link, const struct link_backend *backend,
 void link_down(struct link *link);
 
 void link_counts(struct link *link, struct link_counts *counts);
+
+/* How late a packet was at the most since the last call, what has arrived by now included; 0 where
+ * the back end cannot tell. One caller. */
+uint64_t link_take_lateness(struct link *link);
+
+/* "no-delay", "stall=TIME@N" (once) or "stall=TIME@N+". ERROR_USAGE for anything else. */
+MUST_CHECK bool link_parse_fault(const char *text, const char *key, struct link_fault *fault,
+                                 struct error *error);
 
 /* Returns when nothing has crossed for `still_ns` and nothing is on its way, with the counts of
  * that moment. ERROR_TIMEOUT after `limit_ns`; ERROR_INTERRUPTED when `interrupt_fd` (−1: none)

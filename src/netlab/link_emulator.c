@@ -67,9 +67,13 @@ struct emulator {
     struct packet_flows flows;
     pthread_t thread;
     bool running;
+    struct link_fault fault;
+    uint64_t stalled; /* how often the lateness had been taken then */
     atomic_bool stop;
     int wake; /* an eventfd, told of `stop` */
     char conditions[160];
+    atomic_uint_least64_t latest_ns; /* the most that a frame was late since that was taken */
+    atomic_uint_least64_t taken;     /* how often */
 
     pthread_mutex_t lock; /* of what follows; held for no system call that waits */
     struct packet_counts counts[LINK_WAYS];
@@ -137,6 +141,14 @@ static size_t take_in(struct emulator *emulator, enum link_way which, uint64_t w
     return taken;
 }
 
+/* Told before the frame leaves: whoever waits for it may look as soon as it has. */
+static void note_lateness(struct emulator *emulator, uint64_t late_ns)
+{
+    if (late_ns > atomic_load_explicit(&emulator->latest_ns, memory_order_relaxed)) {
+        atomic_store(&emulator->latest_ns, late_ns);
+    }
+}
+
 /* Sends what is due. Returns how many frames left their slots. */
 static size_t let_out(struct emulator *emulator, enum link_way which)
 {
@@ -153,6 +165,7 @@ static size_t let_out(struct emulator *emulator, enum link_way which)
             if (oldest->due_ns > now) {
                 break;
             }
+            note_lateness(emulator, now - oldest->due_ns);
             enum packet_sent result = packet_ring_send_oldest(&way->ring, way->sender);
             if (result == PACKET_BUSY) {
                 break;
@@ -217,6 +230,19 @@ static void rest(struct emulator *emulator)
 }
 
 /* The kernel's usual slack of 50 µs would make every frame late. */
+/* The fault for tests; the wake-up at the end of the link ends it. */
+static void stand_still(struct emulator *emulator)
+{
+    const struct link_fault *fault = &emulator->fault;
+    uint64_t taken = atomic_load(&emulator->taken);
+    bool now = fault->stall_again ? taken >= fault->stall_at : taken == fault->stall_at;
+    if (fault->stall_at > 0 && now && taken != emulator->stalled) {
+        struct pollfd wake = {.fd = emulator->wake, .events = POLLIN};
+        emulator->stalled = taken;
+        stream_poll(&wake, 1, clock_now_ns() + fault->stall_ns);
+    }
+}
+
 static void *emulate(void *context)
 {
     struct emulator *emulator = context;
@@ -227,6 +253,9 @@ static void *emulate(void *context)
         size_t done = 0;
         for (size_t i = 0; i < LINK_WAYS; i++) {
             done += take_in(emulator, (enum link_way)i, wall_ahead_ns);
+        }
+        if (done > 0) {
+            stand_still(emulator);
         }
         for (size_t i = 0; i < LINK_WAYS; i++) {
             done += let_out(emulator, (enum link_way)i);
@@ -316,7 +345,7 @@ static bool prepare_way(struct emulator *emulator, enum link_way which,
     if (way->waiting == NULL) {
         return memory_error(error, "for the frames on the link");
     }
-    if (config->skip_delay) {
+    if (config->fault.no_delay) {
         shape.delay_ns = 0;
         shape.jitter_ns = 0;
     }
@@ -399,6 +428,7 @@ static bool emulator_up(struct link *link, struct lab *lab, struct error *error)
     link->state = emulator;
     emulator->lab = lab;
     emulator->mtu = link->config.mtu;
+    emulator->fault = link->config.fault;
     emulator->idle = true;
     for (size_t i = 0; i < LINK_WAYS; i++) {
         emulator->ways[i].ring.socket = -1;
@@ -445,6 +475,13 @@ static void emulator_lateness(struct link *link, struct histogram *lateness)
     pthread_mutex_unlock(&emulator->lock);
 }
 
+static uint64_t emulator_take_lateness(struct link *link)
+{
+    struct emulator *emulator = link->state;
+    atomic_fetch_add(&emulator->taken, 1);
+    return atomic_exchange(&emulator->latest_ns, 0);
+}
+
 static const char *emulator_conditions(struct link *link)
 {
     const struct emulator *emulator = link->state;
@@ -458,6 +495,7 @@ const struct link_backend link_emulator = {
     .up = emulator_up,
     .counts = emulator_counts,
     .lateness = emulator_lateness,
+    .take_lateness = emulator_take_lateness,
     .conditions = emulator_conditions,
     .down = emulator_down,
 };

@@ -26,6 +26,7 @@ struct program {
     char gnuplot[PROGRAM_PATH_LENGTH]; /* "": there is none */
     char **arguments;
     size_t argument_count;
+    struct link_fault fault;
 };
 
 /* ---- Before the namespaces ---- */
@@ -149,7 +150,6 @@ static void draw(struct program *program, struct harness_result *result)
 static int run_all(struct program *program, const struct supervisor *supervisor,
                    const struct server_kind *server, struct harness_result **results)
 {
-    const char *fault = getenv("AFPBENCH_EMULATOR_FAULT");
     const struct harness_setup setup = {.settings = &program->settings,
                                         .supervisor = supervisor,
                                         .interrupt = &program->interrupt,
@@ -158,8 +158,7 @@ static int run_all(struct program *program, const struct supervisor *supervisor,
                                         .test_program = program->test_program,
                                         .arguments = (const char *const *)program->arguments,
                                         .argument_count = program->argument_count,
-                                        .delay_skipped =
-                                            fault != NULL && strcmp(fault, "no-delay") == 0};
+                                        .fault = program->fault};
     int status = EXIT_DONE;
     size_t ran = 0;
     size_t shown = 0;
@@ -173,7 +172,7 @@ static int run_all(struct program *program, const struct supervisor *supervisor,
         shown = results[i]->size_count > 0 ? ran : shown;
         report_faults(results[i]);
         if (results[i]->fault_count > 0) {
-            status = EXIT_CANNOT_RUN;
+            status = EXIT_TEST_FAILED;
         }
         if (!ok) {
             status = report(&error, otherwise);
@@ -237,6 +236,13 @@ static int inside(const struct supervisor *supervisor, void *context)
 
 /* ---- The program ---- */
 
+static bool read_fault(struct program *program, struct error *error)
+{
+    static const char key[] = "AFPBENCH_EMULATOR_FAULT";
+    const char *text = getenv(key);
+    return text == NULL || text[0] == '\0' || link_parse_fault(text, key, &program->fault, error);
+}
+
 static uint64_t estimate_ns(const struct program *program)
 {
     uint64_t sum = 0;
@@ -252,7 +258,7 @@ static int run(struct program *program)
     const struct harness_settings *settings = &program->settings;
     struct error error;
     int status = EXIT_DONE;
-    if (!find_test_program(program, &error)) {
+    if (!read_fault(program, &error) || !find_test_program(program, &error)) {
         return report(&error, EXIT_CANNOT_RUN);
     }
     if (settings->dry_run) {

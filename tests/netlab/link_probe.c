@@ -52,7 +52,7 @@ static bool take_word(struct probe *probe, const char *key, const char *value, s
     if (strcmp(key, "mtu") == 0) {
         probe->config.mtu = probe->lab_config.mtu = (uint32_t)number;
     } else if (strcmp(key, "skip") == 0) {
-        probe->config.skip_delay = number != 0;
+        probe->config.fault.no_delay = number != 0;
     } else if (strcmp(key, "backend") == 0) {
         probe->backend = link_backend_by_name(value);
     } else if (strcmp(key, "rate") == 0) {

@@ -61,21 +61,24 @@ def clean():
 
 
 # A machine that is busy with other things does not keep the delay; then nothing may be labelled with
-# it, and a test of something else tries again.
-BUSY = re.compile(r'the link is not what it should be: the link\'s round trip is')
+# it, or too many runs are spoiled, and a test of something else tries again.
+FALSE_LINK = r'the link is not what it should be: the link\'s round trip is'
+BUSY = FALSE_LINK + r'|invalid: .*the link came .* late'
 
 
-def perftest(*arguments, limit_s=100, env=None, tries=4, before=()):
+def perftest(*arguments, tries=4, busy=BUSY, **how):
+    again = ()
     for _ in range(tries - 1):
-        result = _perftest(arguments, limit_s, env, before)
-        if result.code != CANNOT_RUN or not BUSY.search(result.err):
+        result = _perftest(*arguments, *again, **how)
+        if not re.search(busy, result.err):
             return result
+        again = ('--force',)
         time.sleep(2)
-    return _perftest(arguments, limit_s, env, before)
+    return _perftest(*arguments, *again, **how)
 
 
-def _perftest(arguments, limit_s, env, before):
-    return run(*before, PERFTEST, f'SERVER={SERVER}', *arguments, limit_s=limit_s,
+def _perftest(*arguments, limit_s=100, env=None, before=(), program=PERFTEST, server=SERVER):
+    return run(*before, program, f'SERVER={server}', *arguments, limit_s=limit_s,
                env={**clean(), **(env or {})})
 
 
@@ -98,6 +101,11 @@ def texts(path):
 
 
 # ------------------------------------------------------------------------------------- a good run
+
+def counts(one):
+    """A sample or run that is in the figures."""
+    return not (one['warmup'] or one['spoiled'])
+
 
 class Good:
     """The quick run, made once."""
@@ -146,7 +154,7 @@ def test_picture():
     for test in ('Read', 'Write', 'Copy'):
         for case in document['cases']:
             if case['test'] == test:
-                times = [one['duration_ns'] for one in case['samples'] if not one['warmup']]
+                times = [one['duration_ns'] for one in case['samples'] if counts(one)]
                 size = case['size_bytes']
                 wanted.append([size] + [size / MIB * 1e9 / time for time in
                                         (sum(times) / len(times), max(times), min(times))])
@@ -169,8 +177,7 @@ def test_csv_is_that_of_a_sweep():
               ['# TCP Metrics Evolution Summary'])
     for test in ('Read', 'Write', 'Copy'):
         tap.equal([row[0] for row in sections[results.TITLE + test]], ['4096', str(MIB)])
-    samples = [sample for case in document['cases'] for sample in case['samples']
-               if not sample['warmup']]
+    samples = [sample for case in document['cases'] for sample in case['samples'] if counts(sample)]
     times = [int(row[3]) for row in found if row[1]]
     for micros, sample in zip(times, samples):
         assert abs(micros * 1000 - sample['duration_ns']) <= 500, (micros, sample['duration_ns'])
@@ -209,7 +216,7 @@ def test_counts_balance():
             check_way(whole)
             for case in size['cases']:
                 check_way(case['traffic'][way])
-                measured = [one for one in case['runs'] if not one['warmup']]
+                measured = [one for one in case['runs'] if counts(one)]
                 for key in ('packets', 'bytes', 'payload_bytes'):
                     tap.equal(sum(one[way][key] for one in measured), case['traffic'][way][key], key)
             for key in ('packets', 'bytes', 'payload_bytes'):
@@ -271,20 +278,26 @@ def test_no_run_is_faster_than_its_bound():
                 wanted = trips * 2000000 + line * 8
                 again = [case['traffic'][way]['kinds']['retransmit']
                          for way in ('to_server', 'to_client')]
-                if one['warmup'] or any(again):     # what was sent again is not needed
+                if not counts(one) or any(again):   # what was sent again is not needed
                     assert one['bound_ns'] <= wanted, one
                 else:
                     tap.equal(one['bound_ns'], wanted, 'bound')
                 assert one['duration_ns'] >= one['bound_ns'], one
 
 
+def runs_and_samples(document):
+    """As lists that should be equal; a document has the spoiled ones of a case at its end."""
+    keys = ('spoiled', 'number', 'warmup', 'duration_ns')
+    runs = [sorted(case['runs'], key=lambda one: one['spoiled'])
+            for size in document['link']['sizes'] for case in size['cases']]
+    samples = [case['samples'] for case in document['cases']]
+    return [[[tuple(one[key] for key in keys) for one in case] for case in cases]
+            for cases in (runs, samples)]
+
+
 def test_runs_are_the_samples():
     _result, _directory, document = Good.get()
-    runs = [(one['number'], one['warmup'], one['duration_ns'])
-            for size in document['link']['sizes'] for case in size['cases'] for one in case['runs']]
-    samples = [(sample['number'], sample['warmup'], sample['duration_ns'])
-               for case in document['cases'] for sample in case['samples']]
-    tap.equal(runs, samples)
+    tap.equal(*runs_and_samples(document))
 
 
 def test_net_files_and_tables_say_the_same():
@@ -487,6 +500,110 @@ def test_a_link_without_its_delay_is_caught():
                       tries=1)
     result.expect_one_message(CANNOT_RUN, r'\d+\.\d+ ms')
     tap.equal(files(directory), [], 'results of a false link')
+
+
+# With WARMUP=1 the lateness is taken before the invocation and around the warm-up: the fourth time
+# begins the first measured run.
+FIRST_RUN = 4
+SLOW = ('RATE=1gbit', 'DELAY=10ms', 'SWEEP=64k', 'ITER=3', 'WARMUP=1')
+
+
+def stalled(fault, *arguments, code):
+    directory = outdir()
+    result = perftest(*SLOW, *arguments, f'OUTDIR={directory}',
+                      env={'AFPBENCH_EMULATOR_FAULT': fault},
+                      busy=BUSY if code == DONE else FALSE_LINK).expect(code)
+    tap.equal(result.err.count('\n'), result.err.count('afp_perftest: invalid: '), result.err)
+    return result, directory, f'{directory}/speed-1gbit-10ms'
+
+
+def test_an_emulator_that_stood_still_spoils_the_run():
+    """Once, for 2 s, in the first measured run: that is made again, and the result is valid."""
+    result, _directory, name = stalled(f'stall=2s@{FIRST_RUN}', 'OPS=Read', code=DONE)
+    document = results.load(f'{name}.json')
+    link, (case,) = document['link'], document['link']['sizes'][0]['cases']
+    tap.equal((link['valid'], link['faults']), (True, []))
+    spoiled = [one for one in case['runs'] if one['spoiled']]
+    count = len(spoiled)                    # a busy machine may have spoiled another
+    tap.equal((spoiled[0]['number'], spoiled[0]['warmup']), (1, False))
+    assert spoiled[0]['late_ns'] > 1.9e9 and spoiled[0]['duration_ns'] > 1.9e9, spoiled
+    tap.equal([one['number'] for one in case['runs'] if counts(one)], [1, 2, 3])
+    for one in case['runs']:
+        limit = max(link['calibration']['rtt_median_ns'] // 10, one['duration_ns'] // 100, 300000)
+        assert not counts(one) or one['late_ns'] <= limit, one
+    tap.equal(*runs_and_samples(document))
+    read, = document['cases']
+    tap.equal(read['summary']['count'], 3)
+    tap.equal(read['summary']['maximum_ns'],
+              max(one['duration_ns'] for one in read['samples'] if counts(one)))
+    # counted in every output
+    tap.equal(link['spoiled_runs'], count)
+    tap.equal(texts(pathlib.Path(f'{name}-net.txt'))['spoiled_runs'], str(count))
+    row, = rows(f'{name}-net.csv')
+    tap.equal((row['read_runs'], row['read_spoiled_runs'], row['read_requests']),
+              ('3', str(count), '3'))
+    found, _sections = results.parse_csv(pathlib.Path(f'{name}.csv').read_text())
+    tap.equal([line[1] for line in found if line[1]], ['1', '2', '3'])
+    lines = [line.split() for line in result.out.splitlines()]
+    run_line = next(line for line in lines if line[:1] == ['speed-1gbit-10ms'] and len(line) > 5)
+    tap.equal(run_line[7:], [str(count), 'speed-1gbit-10ms.png'])
+    assert ['64', 'KiB', 'Read', '3', str(count), '3'] in [line[:6] for line in lines], result.out
+    assert f'Spoiled: {count}' in pathlib.Path(f'{name}.gnuplot').read_text(encoding='utf-8')
+    # what others make of it
+    run(REPORT, '--compare', f'{name}.json', '--', f'{name}.json').expect(DONE)
+
+
+def test_an_emulator_that_always_stands_still_is_invalid():
+    result, _directory, name = stalled(f'stall=200ms@{FIRST_RUN}+', 'OPS=Write', code=TEST_FAILED)
+    tap.equal(result.err.count('as many as there are iterations'), 3, result.err)
+    document = results.load(f'{name}.json')
+    link, (case,) = document['link'], document['link']['sizes'][0]['cases']
+    tap.equal((link['valid'], len(link['faults']), link['spoiled_runs']), (False, 3, 3))
+    tap.equal([(one['number'], one['spoiled']) for one in case['runs'] if not one['warmup']],
+              [(1, True), (1, True), (1, True), (1, False), (2, False), (3, False)])
+    tap.equal(*runs_and_samples(document))
+    tap.equal(texts(pathlib.Path(f'{name}-net.txt'))['valid'], 'no')
+    assert 'speed-1gbit-10ms INVALID' in result.out, result.out
+
+
+def test_a_test_program_that_makes_no_run_again():
+    """One that takes any answer for the same, as before there was another."""
+    tool = script(f'exec /usr/bin/python3 {scratch}/deaf "$@"\n')
+    (scratch / 'deaf').write_text(
+        'import os, socket, subprocess, sys\n'
+        'near, far = socket.socketpair()\n'
+        'harness = socket.socket(fileno=3)\n'
+        'words = sys.argv[1:]\n'
+        'words[words.index("--mark-fd") + 1] = str(far.fileno())\n'
+        f'child = subprocess.Popen(["{programs.SPEEDTEST}", *words], pass_fds=[far.fileno()])\n'
+        'far.close()\n'
+        'answers = harness.makefile("r")\n'
+        'for line in near.makefile("r"):\n'
+        '    harness.sendall(line.encode())\n'
+        '    answers.readline()\n'
+        '    near.sendall(b"\\n")\n'
+        'sys.exit(child.wait())\n')
+    result, _directory, name = stalled(f'stall=2s@{FIRST_RUN}', 'OPS=Read', f'TOOL={tool}',
+                                       code=TEST_FAILED)
+    assert 'Read of 65536 bytes, run 1: the link came' in result.err, result.err
+    assert 'was not when it was asked for' in result.err, result.err
+    document = results.load(f'{name}.json')
+    tap.equal((document['link']['valid'], document['link']['spoiled_runs']), (False, 0))
+    tap.equal(*runs_and_samples(document))
+
+
+def test_an_emulator_that_stands_still_without_marks():
+    tool = script('for word; do case $word in --mark-fd|-j) echo usage >&2; exit 1;; esac; done\n'
+                  f'exec {programs.SPEEDTEST} "$@"\n')
+    result, _directory, name = stalled('stall=2s@1', 'OPS=Read', f'TOOL={tool}', code=TEST_FAILED)
+    assert re.search(r'65536 bytes: the link came .* makes no run again', result.err), result.err
+    text = texts(pathlib.Path(f'{name}-net.txt'))
+    tap.equal((text['valid'], text['spoiled_runs']), ('no', 'unknown'))
+
+
+def test_an_unknown_fault():
+    perftest(*SMALL, f'OUTDIR={outdir()}', env={'AFPBENCH_EMULATOR_FAULT': 'stalls'}) \
+        .expect_one_message(USAGE, 'expected no-delay, stall=TIME@N')
 
 
 def script(text):
@@ -700,12 +817,9 @@ def test_as_an_ordinary_user():
     for name in ('afp_perftest', 'afp_speedtest', 'afp_refserver'):
         shutil.copy(programs.BIN_DIR / name, place)
         (place / name).chmod(stat.S_IRWXU | 0o055)
-    for _ in range(4):
-        result = run('setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups',
-                     place / 'afp_perftest', 'SERVER=refserver', *SMALL,
-                     f'OUTDIR={directory}/mine', limit_s=90, env=clean())
-        if not BUSY.search(result.err):
-            break
+    before = ('setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups')
+    result = perftest(*SMALL, f'OUTDIR={directory}/mine', limit_s=90, before=before,
+                      program=place / 'afp_perftest', server='refserver')
     result.expect(DONE)
     tap.equal(result.err, '')
     tap.equal(files(directory / 'mine'), [NAME + suffix for suffix in SUFFIXES])

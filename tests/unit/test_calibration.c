@@ -119,12 +119,76 @@ static void test_window(void **state)
     assert_true(calibration_window_bytes(&shape, 1448) > 0);
 }
 
+/* ---- Asking again ---- */
+
+/* Answers in turn; the last one stays. */
+struct answers {
+    const uint64_t *rtts_ns;
+    size_t count, asked, fails_at; /* from 1; 0: never */
+};
+
+static bool ask(void *context, struct calibration *answer, struct error *error)
+{
+    struct answers *answers = context;
+    answer->rtt_ns = answers->rtts_ns[answers->asked++];
+    return answers->asked != answers->fails_at || error_set(error, ERROR_CLOSED, 0, "gone");
+}
+
+/* 4 ms are wanted, 0.4 ms allowed. */
+static double off(const void *context, const struct calibration *answer)
+{
+    return (double)(answer->rtt_ns > 4 * MS ? answer->rtt_ns - 4 * MS : 4 * MS - answer->rtt_ns) /
+           (double)(400 * US);
+}
+
+static void test_three_tries(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t rtts_ns[4];
+        size_t asked;
+        uint64_t kept_ns;
+    } rows[] = {
+        {{4 * MS}, 1, 4 * MS},
+        {{4400 * US}, 1, 4400 * US},
+        {{5 * MS, 4100 * US}, 2, 4100 * US},
+        {{5 * MS, 9 * MS, 4 * MS}, 3, 4 * MS},
+        {{5 * MS, 9 * MS, 7 * MS, 4 * MS}, 3, 5 * MS}, /* a false link stays false */
+        {{9 * MS, 4401 * US, 7 * MS, 4 * MS}, 3, 4401 * US},
+        {{20 * US, 20 * US, 20 * US, 4 * MS}, 3, 20 * US},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct answers answers = {rows[i].rtts_ns, COUNT(rows[i].rtts_ns), 0, 0};
+        const struct calibration_question question = {&answers, ask, off};
+        struct calibration found = {.segment_bytes = 1448};
+        struct error error;
+        assert_true(calibration_ask(&found, &question, &error));
+        check(answers.asked == rows[i].asked, "row %zu: asked %zu times", i, answers.asked);
+        assert_int_equal(found.rtt_ns, rows[i].kept_ns);
+        assert_int_equal(found.segment_bytes, 1448);
+    }
+}
+
+static void test_no_answer(void **state)
+{
+    (void)state;
+    static const uint64_t rtts_ns[] = {9 * MS, 9 * MS, 4 * MS};
+    struct answers answers = {rtts_ns, COUNT(rtts_ns), 0, 2};
+    const struct calibration_question question = {&answers, ask, off};
+    struct calibration found = {0};
+    struct error error;
+    assert_false(calibration_ask(&found, &question, &error));
+    check_error(&error, ERROR_CLOSED, "gone");
+    assert_int_equal(answers.asked, 2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_delay),  cmocka_unit_test(test_slow_line),
-        cmocka_unit_test(test_rate),   cmocka_unit_test(test_loss_and_jitter),
-        cmocka_unit_test(test_window),
+        cmocka_unit_test(test_delay),     cmocka_unit_test(test_slow_line),
+        cmocka_unit_test(test_rate),      cmocka_unit_test(test_loss_and_jitter),
+        cmocka_unit_test(test_window),    cmocka_unit_test(test_three_tries),
+        cmocka_unit_test(test_no_answer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -242,6 +242,107 @@ static void drops(void **state)
     harness_result_release(&result);
 }
 
+/* ---- Lateness ---- */
+
+/* A tenth of the round trip, 0.3 ms, or a hundredth of the run: the largest. */
+static void lateness_limits(void **state)
+{
+    static const struct {
+        uint64_t rtt_ns, duration_ns, limit_ns;
+    } rows[] = {
+        {0, 0, 300000},
+        {26690, 355000, 300000},
+        {3000000, 1000000, 300000},
+        {3000010, 1000000, 300001},
+        {10000000, 12000000, 1000000},
+        {10000000, 100000000, 1000000},
+        {10000000, 100000100, 1000001},
+        {10000000, UINT64_C(2012000000), 20120000}, /* 2 s late are too late in 2 s, too */
+        {UINT64_C(1000000000), UINT64_C(1100000000), 100000000},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct harness_result result = {.iterations = 1, .calibration.rtt_ns = rows[i].rtt_ns};
+        uint64_t limit_ns = harness_lateness_limit_ns(&result, rows[i].duration_ns);
+        check(limit_ns == rows[i].limit_ns, "row %zu: %llu", i, (unsigned long long)limit_ns);
+        assert_false(harness_spoils(&result, NULL, rows[i].duration_ns, limit_ns));
+        assert_true(harness_spoils(&result, NULL, rows[i].duration_ns, limit_ns + 1));
+    }
+}
+
+/* As many as there are iterations, here 2. */
+static void runs_made_again_have_a_limit(void **state)
+{
+    struct harness_result result;
+    made_harness(&result);
+    struct harness_case *read = &result.sizes[0].cases[0];
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(harness_spoils(&result, read, 20 * NS_PER_MS, 2000 * NS_PER_MS));
+        read->runs[1 + i].spoiled = true;
+    }
+    assert_false(harness_spoils(&result, read, 20 * NS_PER_MS, 2000 * NS_PER_MS));
+    harness_result_release(&result);
+}
+
+static void spoiled_runs_are_only_counted(void **state)
+{
+    struct harness_result result;
+    made_harness(&result);
+    struct harness_case *read = &result.sizes[0].cases[0];
+    read->runs[1].spoiled = true;
+    read->runs[1].late_ns = 2000 * NS_PER_MS;
+    read->runs[1].duration_ns = 1; /* what cannot be is no fault of a result that leaves it out */
+    read->runs[0].late_ns = 2000 * NS_PER_MS; /* nor is a warm-up's lateness */
+    harness_figures(&result);
+    assert_int_equal(read->figures.runs, 1);
+    assert_int_equal(read->figures.spoiled, 1);
+    assert_int_equal(read->figures.all_requests, 1);
+    check_near(read->figures.mean_ns, 20e6);
+    assert_int_equal(result.sizes[0].cases[1].figures.spoiled, 0);
+    assert_int_equal(harness_spoiled_runs(&result), 1);
+    assert_int_equal(faults(&result, ""), 0);
+    harness_result_release(&result);
+}
+
+static void late_runs_that_count_are_faults(void **state)
+{
+    struct harness_result result;
+    made_harness(&result);
+    struct harness_case *read = &result.sizes[0].cases[0];
+    read->runs[1].late_ns = 410000; /* of 4.1 ms, and 20 ms are less */
+    assert_int_equal(faults(&result, ""), 0);
+    read->runs[1].late_ns = 410001;
+    assert_int_equal(faults(&result, "Read of 1048576 bytes, run 1: the link came 0.410 ms late, "
+                                     "more than 0.410 ms; 0 runs were made again, and this one was "
+                                     "not when it was asked for"),
+                     1);
+    harness_result_release(&result);
+    made_harness(&result);
+    result.iterations = 1;
+    read = &result.sizes[0].cases[0];
+    read->runs[1].spoiled = true;
+    read->runs[2].late_ns = 3 * NS_PER_MS;
+    assert_int_equal(faults(&result, "run 2: the link came 3.000 ms late, more than 0.410 ms; 1 "
+                                     "runs were made again, as many as there are iterations"),
+                     1);
+    harness_result_release(&result);
+}
+
+/* Then the invocation is the run: 2 s are more than a hundredth of a minute, 0.5 s are not. */
+static void lateness_without_marks(void **state)
+{
+    struct harness_result result;
+    made_harness(&result);
+    result.sizes[0].duration_ns = 60 * NS_PER_S;
+    result.sizes[0].late_ns = 2 * NS_PER_S;
+    assert_int_equal(faults(&result, ""), 0); /* its runs were judged */
+    result.test_program_marks = false;
+    result.sizes[0].late_ns = NS_PER_S / 2;
+    assert_int_equal(faults(&result, ""), 0);
+    result.sizes[0].late_ns = 2 * NS_PER_S;
+    assert_int_equal(faults(&result, "afp_speedtest makes no run again"), 1);
+    harness_result_release(&result);
+}
+
 static void no_shape_no_fault(void **state)
 {
     struct harness_result result;
@@ -339,6 +440,11 @@ int main(void)
         cmocka_unit_test(faster_than_the_link),
         cmocka_unit_test(more_than_the_link_carries),
         cmocka_unit_test(drops),
+        cmocka_unit_test(lateness_limits),
+        cmocka_unit_test(runs_made_again_have_a_limit),
+        cmocka_unit_test(spoiled_runs_are_only_counted),
+        cmocka_unit_test(late_runs_that_count_are_faults),
+        cmocka_unit_test(lateness_without_marks),
         cmocka_unit_test(no_shape_no_fault),
         cmocka_unit_test(many_faults_are_counted),
         cmocka_unit_test(differences),

@@ -65,6 +65,8 @@ static void summary(void **state)
     slow.complete = false;
     assert_true(harness_result_add_fault(&slow, &error, "a fault"));
     result.drawn = true;
+    result.sizes[0].cases[0].figures.spoiled = 1;
+    slow.test_program_marks = false;
     const struct harness_result *const results[] = {&result, &slow};
     made_output_open(&output);
     harness_write_summary(output.file, results, 2);
@@ -72,12 +74,13 @@ static void summary(void **state)
      * 2 × 82 + 8 × 66 = 3289406 in 2185 */
     made_output_check(
         &output,
-        "run                       mss    mtu   tx-packets   rx-packets   avg-tx   avg-rx plot\n"
-        "speed-1gbit-2ms          1448   1500          759         2185     1447     1505 "
+        "run                       mss    mtu   tx-packets   rx-packets   avg-tx   avg-rx  spoiled "
+        "plot\n"
+        "speed-1gbit-2ms          1448   1500          759         2185     1447     1505        1 "
         "speed-1gbit-2ms.png\n"
         "speed-10gbit-2ms (machine: 7.9) INVALID INCOMPLETE   1448   1500          759         "
         "2185 "
-        "    1447     1505 -\n\n");
+        "    1447     1505        - -\n\n");
     harness_result_release(&result);
     harness_result_release(&slow);
 }
@@ -97,12 +100,14 @@ static const char tables[] =
     "      0         2         0         0         0\n"
     "\n"
     "Requests and segments, all measured runs together\n"
-    "      size test            runs  requests     runts short/req    fill-%       mss  avg-data   "
-    "avg-all     ack-%\n"
-    "     1 MiB Read               2         2         0      1.00     99.87      1448    1512.1   "
-    " 1490.5       1.4\n"
-    "     1 MiB Write              1         2         0      1.00     99.73      1448    1510.1   "
-    " 1490.5       1.1\n"
+    "      size test            runs   spoiled  requests     runts short/req    fill-%       mss  "
+    "avg-data   avg-all     ack-%\n"
+    "     1 MiB Read               2         0         2         0      1.00     99.87      1448   "
+    " "
+    "1512.1    1490.5       1.4\n"
+    "     1 MiB Write              1         0         2         0      1.00     99.73      1448   "
+    " "
+    "1510.1    1490.5       1.1\n"
     "\n"
     "Time of a run, its lower bound, and what the sender's TCP waited for\n"
     "      size test         time-ms  bound-ms   bound-%    Mbit/s    link-%   rwnd-ms sndbuf-ms   "
@@ -149,10 +154,11 @@ static void tables_without_marks(void **state)
 #define TEST_COLUMNS(test)                                                                         \
     "," test "_tx_pure_ack," test "_tx_full," test "_tx_short," test "_tx_retransmit," test        \
     "_tx_control," test "_tx_other," test "_rx_pure_ack," test "_rx_full," test "_rx_short," test  \
-    "_rx_retransmit," test "_rx_control," test "_rx_other," test "_runs," test "_requests," test   \
-    "_runt_requests," test "_short_per_request," test "_segment_fill_percent," test "_mss," test   \
-    "_avg_data_packet_bytes," test "_avg_packet_bytes," test "_ack_percent," test "_mean_ms," test \
-    "_bound_ms," test "_bound_percent," test "_goodput_mbit_s," test "_link_percent," test         \
+    "_rx_retransmit," test "_rx_control," test "_rx_other," test "_runs," test                     \
+    "_spoiled_runs," test "_requests," test "_runt_requests," test "_short_per_request," test      \
+    "_segment_fill_percent," test "_mss," test "_avg_data_packet_bytes," test                      \
+    "_avg_packet_bytes," test "_ack_percent," test "_mean_ms," test "_bound_ms," test              \
+    "_bound_percent," test "_goodput_mbit_s," test "_link_percent," test                           \
     "_receive_window_ms," test "_send_buffer_ms," test "_busy_ms"
 
 static void net_csv(void **state)
@@ -174,20 +180,20 @@ static void net_csv(void **state)
         "size_mb,tx_packets,tx_bytes,rx_packets,rx_bytes,avg_tx_bytes,avg_rx_bytes,tx_pure_ack,"
         "tx_full,tx_short,tx_retransmit,tx_control,tx_other,tx_payload_bytes,tx_lost,tx_dropped,"
         "rx_pure_ack,rx_full,rx_short,rx_retransmit,rx_control,rx_other,rx_payload_bytes,rx_lost,"
-        "rx_dropped,client_segments_out,server_segments_out" TEST_COLUMNS("read")
-            TEST_COLUMNS("write") "\n"
-                                  "1,759,1098626,2185,3289406,1447,1505,30,724,5,0,0,0,1048532,0,0,"
-                                  "8,2172,5,0,0,0,3145196,0,"
-                                  "0,758,2185"
-                                  ",20,0,2,0,0,0,0,1448,2,0,0,0,2,2,0,1.00,99.87,1448,1512.1,1490."
-                                  "5,1.4,20.000,12.909,64.5,"
-                                  "419.4,44.5,8.0,1.0,36.0"
-                                  ",0,724,2,0,0,0,8,0,2,0,0,0,1,2,0,1.00,99.73,1448,1510.1,1490.5,"
-                                  "1.1,25.000,16.910,67.6,"
-                                  "335.5,35.6,1.5,0.2,20.0\n"
-                                  "0.00390625,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"
-                                  ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
-                                  ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
+        "rx_dropped,client_segments_out,server_segments_out" TEST_COLUMNS("read") TEST_COLUMNS(
+            "write") "\n"
+                     "1,759,1098626,2185,3289406,1447,1505,30,724,5,0,0,0,1048532,0,0,"
+                     "8,2172,5,0,0,0,3145196,0,"
+                     "0,758,2185"
+                     ",20,0,2,0,0,0,0,1448,2,0,0,0,2,0,2,0,1.00,99.87,1448,1512.1,1490."
+                     "5,1.4,20.000,12.909,64.5,"
+                     "419.4,44.5,8.0,1.0,36.0"
+                     ",0,724,2,0,0,0,8,0,2,0,0,0,1,0,2,0,1.00,99.73,1448,1510.1,1490.5,"
+                     "1.1,25.000,16.910,67.6,"
+                     "335.5,35.6,1.5,0.2,20.0\n"
+                     "0.00390625,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0,0"
+                     ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,"
+                     ",,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\n");
     harness_result_release(&result);
 }
 
@@ -220,7 +226,7 @@ static void net_text(void **state)
         "\nclient_offloads: tso gso\n",
         "\nserver_congestion_control: cubic\n",
         "\ncomplete: yes\n",
-        "\nvalid: no\nfault: it is too good\n",
+        "\nspoiled_runs: 0\nvalid: no\nfault: it is too good\n",
     };
     for (size_t i = 0; i < COUNT(lines); i++) {
         check(strstr(output.text, lines[i]) != NULL, "no line %zu: %s", i, lines[i]);
@@ -274,13 +280,16 @@ static void documents_are_joined(void **state)
     assert_int_equal(json_array_size(json_object_get(run, "arguments")), 2);
     const json_t *link = json_object_get(document, "link");
     assert_int_equal(at(json_object_get(link, "asked"), "rate_bits_per_s"), 1000000000);
+    assert_int_equal(at(link, "spoiled_runs"), 0);
     const json_t *sizes = json_object_get(link, "sizes");
     assert_int_equal(json_array_size(sizes), 2);
     const json_t *read = json_array_get(json_object_get(json_array_get(sizes, 0), "cases"), 0);
     assert_int_equal(at(read, "requests"), 2);
     assert_int_equal(json_array_size(json_object_get(read, "runs")), 3);
-    assert_int_equal(at(json_array_get(json_object_get(read, "runs"), 1), "bound_ns"),
-                     4000000 + (724 * 1538 + 126) * 8);
+    const json_t *first = json_array_get(json_object_get(read, "runs"), 1);
+    assert_true(json_is_false(json_object_get(first, "spoiled")));
+    assert_true(json_is_null(json_object_get(first, "late_ns"))); /* nobody told it */
+    assert_int_equal(at(first, "bound_ns"), 4000000 + (724 * 1538 + 126) * 8);
     const json_t *rx = json_object_get(json_object_get(read, "traffic"), "to_client");
     assert_int_equal(at(json_object_get(rx, "kinds"), "full"), 1448);
     /* only the steps that have packets: 102 bytes up to 128, 1514 up to 1536 */

@@ -1,6 +1,7 @@
 /* netlab/shape: rates, times and shares as tc(8) reads them, by hand. */
 #include "unit.h"
 
+#include "netlab/link.h"
 #include "netlab/shape.h"
 
 #include <stdio.h>
@@ -159,11 +160,49 @@ static void capacities(void **state)
     check(large > 990042044 && large < 990042045, "%f", large);
 }
 
+/* AFPBENCH_EMULATOR_FAULT. */
+static void faults(void **state)
+{
+    static const struct {
+        const char *text;
+        bool ok;
+        struct link_fault fault;
+    } rows[] = {
+        {"no-delay", true, {.no_delay = true}},
+        {"stall=2s@4", true, {.stall_ns = 2000000000, .stall_at = 4}},
+        {"stall=50ms@1+", true, {.stall_ns = 50000000, .stall_at = 1, .stall_again = true}},
+        {"", false, {0}},
+        {"no-delays", false, {0}},
+        {"stall", false, {0}},
+        {"stall=2s", false, {0}},
+        {"stall=2s@", false, {0}},
+        {"stall=2s@0", false, {0}},
+        {"stall=2s@4x", false, {0}},
+        {"stall=2x@4", false, {0}},
+        {"stall=@4", false, {0}},
+        {"stall=2s@4+x", false, {0}},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct link_fault fault;
+        struct error error;
+        bool ok = link_parse_fault(rows[i].text, "KEY", &fault, &error);
+        check(ok == rows[i].ok, "'%s'", rows[i].text);
+        if (!ok) {
+            check_error(&error, ERROR_USAGE, "expected no-delay, stall=TIME@N");
+            continue;
+        }
+        assert_int_equal(fault.no_delay, rows[i].fault.no_delay);
+        assert_int_equal(fault.stall_ns, rows[i].fault.stall_ns);
+        assert_int_equal(fault.stall_at, rows[i].fault.stall_at);
+        assert_int_equal(fault.stall_again, rows[i].fault.stall_again);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates),  cmocka_unit_test(times),      cmocka_unit_test(losses),
-        cmocka_unit_test(queues), cmocka_unit_test(capacities),
+        cmocka_unit_test(queues), cmocka_unit_test(capacities), cmocka_unit_test(faults),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
