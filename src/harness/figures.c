@@ -226,7 +226,7 @@ static void case_figures(const struct harness_result *result, struct harness_cas
         figures->bound_ns /= (double)figures->runs;
     }
     figures->segment_bytes = mss(figures->traffic.ends[LAB_CLIENT].segment_bytes, result);
-    for (size_t way = 0; way < LINK_WAYS; way++) {
+    for (enum link_way way = 0; way < LINK_WAYS; way++) {
         figures->carries[way] = carries(harness_case->test, way);
     }
     figures->kinds_known = harness_kinds_known(&figures->traffic.ways[LINK_TO_SERVER]) &&

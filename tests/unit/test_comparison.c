@@ -587,8 +587,8 @@ static void expect_all(const char *text, const char *const *wanted, size_t count
 static void as_text(void **state)
 {
     static const char *const wanted[] = {
-        "A  a.json (made up; warning: a <busy> machine)\n"
-        "B  b.json (made up; incomplete: <disk full>)\n",
+        ("A  a.json (made up; warning: a <busy> machine)\n"
+         "B  b.json (made up; incomplete: <disk full>)\n"),
         "Conditions that differ:\n  AFP version: AFP3.4 in A, AFP3.3 in B\n",
         "Read         4 KiB      20      20     1.010     1.211      3.87       3.22  1.200  ",
         "  slower\n",

@@ -273,8 +273,8 @@ static void logins_that_work(void **state)
     static const char *const requests[] = {
         "FPLogin 06 'AFP3.4' 10 'Cleartxt Passwrd' 02 'me' 'pw' 0000 0000 0000",
         "FPLogin 06 'AFP3.4' 10 'cleartxt passwrd' 02 'me' 'pw' 0000 0000 0000 00",
-        "FPLoginExt 00 0000 06 'AFP3.4' 10 'Cleartxt Passwrd' 03 0002 'me' 03 0000 'pw' 0000 0000 "
-        "0000",
+        ("FPLoginExt 00 0000 06 'AFP3.4' 10 'Cleartxt Passwrd' 03 0002 'me' 03 0000 'pw' 0000 0000 "
+         "0000"),
         "FPLoginExt 00 0000 06 'AFP3.4' 0f 'No User Authent' 03 0000 03 0000",
         "FPLoginExt 00 0000 06 'AFP3.4' 0f 'No User Authent' 03 0000 02 00",
     };
@@ -527,8 +527,8 @@ static void every_cut_before_login(void **state)
 {
     static const char *const logins[] = {
         "FPLogin 06 'AFP3.4' 10 'Cleartxt Passwrd' 02 'me' 'pw' 0000 0000 0000",
-        "FPLoginExt 00 0000 06 'AFP3.4' 10 'Cleartxt Passwrd' 03 0002 'me' 03 0000 'pw' 0000 0000 "
-        "0000",
+        ("FPLoginExt 00 0000 06 'AFP3.4' 10 'Cleartxt Passwrd' 03 0002 'me' 03 0000 'pw' 0000 0000 "
+         "0000"),
         "FPLoginCont 00 0000 0000",
     };
     for (size_t i = 0; i < COUNT(logins); i++) {
