@@ -572,7 +572,7 @@ bool afp_client_close_volume(struct afp_client *client, uint16_t volume, struct 
 }
 
 bool afp_client_free_space(struct afp_client *client, uint16_t volume, uint64_t *free_bytes,
-                           bool *exact, struct error *error)
+                           struct error *error)
 {
     bool wide = client->version >= AFP_2_2;
     struct exchange exchange;
@@ -589,8 +589,9 @@ bool afp_client_free_space(struct afp_client *client, uint16_t volume, uint64_t 
         return malformed(client, &exchange, error);
     }
     /* Old servers stop at 2 GiB - 1, Netatalk at 4 GiB - 1. */
-    *exact = wide || reply.parms.free_bytes < AFP_SHORT_SIZE_LIMIT;
-    *free_bytes = wide ? reply.parms.free_bytes_ext : reply.parms.free_bytes;
+    bool full = reply.parms.free_bytes >= AFP_SHORT_SIZE_LIMIT;
+    uint64_t narrow = full ? UINT64_MAX : reply.parms.free_bytes;
+    *free_bytes = wide ? reply.parms.free_bytes_ext : narrow;
     return true;
 }
 

@@ -81,10 +81,9 @@ MUST_CHECK bool afp_client_open_volume(struct afp_client *client, const char *na
 MUST_CHECK bool afp_client_close_volume(struct afp_client *client, uint16_t volume,
                                         struct error *error);
 
-/* Free bytes; `exact` is false where the server's 32-bit field was full: then it has at least that.
- */
+/* Free bytes, as the server says; UINT64_MAX where its 32-bit field was full. */
 MUST_CHECK bool afp_client_free_space(struct afp_client *client, uint16_t volume,
-                                      uint64_t *free_bytes, bool *exact, struct error *error);
+                                      uint64_t *free_bytes, struct error *error);
 
 /* ---- Files and directories ---- */
 

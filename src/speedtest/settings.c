@@ -278,6 +278,7 @@ static const char *const remedies[REMEDIES] = {
     [REMEDY_WINDOW] = ": lower -r, -R or -q",
     [REMEDY_BLOCKS] = " (-D, -q)",
     [REMEDY_CLEANING] = " (--clean removes it later)",
+    [REMEDY_EXISTING_FILE] = "; -F NAME reads a file that is there",
 };
 
 const struct option_program speedtest_program = {

@@ -245,6 +245,9 @@ static bool make_directory(struct afp_target *afp, struct workplace *work, struc
         return true;
     }
     work->made = error->domain != ERROR_AFP; /* refused: it is not there, or not ours */
+    if (!work->made && (error->code == AFP_VOLUME_LOCKED || error->code == AFP_ACCESS_DENIED)) {
+        error_remedy(error, REMEDY_EXISTING_FILE);
+    }
     return error_prefix(error, "volume '%s'", work->volume_name);
 }
 
@@ -360,7 +363,8 @@ static bool free_space(struct target *target, enum target_place place, uint64_t 
 {
     struct afp_target *afp = self(target);
     struct workplace *work = workplace_of(afp, &place);
-    return afp_client_free_space(afp->client, work->volume, free_bytes, exact, error);
+    *exact = false;
+    return afp_client_free_space(afp->client, work->volume, free_bytes, error);
 }
 
 /* ---- Clean-up ---- */

@@ -111,6 +111,33 @@ static bool idle(struct target *target, uint64_t deadline_ns, int fd, bool *read
     return interrupt_check(interrupt, error);
 }
 
+/* ---- File systems ---- */
+
+struct file_system {
+    uint32_t magic;
+    const char *name;
+    bool remote; /* what it says of its space may be a server's word */
+};
+static const struct file_system file_systems[] = {
+    {0x0000EF53, "ext4", false},  {0x01021994, "tmpfs", false}, {0x794C7630, "overlay", false},
+    {0x9123683E, "btrfs", false}, {0x58465342, "xfs", false},   {0x00006969, "nfs", true},
+    {0xFF534D42, "cifs", true},   {0xFE534D42, "smb2", true},   {0x65735546, "fuse", true},
+    {0x01021997, "9p", true},     {0x2FC12FC1, "zfs", false},   {0x5346414F, "afs", true},
+};
+
+/* NULL: none of those; *magic is 0 where the kernel does not tell. */
+static const struct file_system *find_file_system(int fd, uint32_t *magic)
+{
+    struct statfs status;
+    *magic = fstatfs(fd, &status) == 0 ? (uint32_t)status.f_type : 0;
+    for (size_t i = 0; i < sizeof file_systems / sizeof file_systems[0]; i++) {
+        if (file_systems[i].magic == *magic) {
+            return &file_systems[i];
+        }
+    }
+    return NULL;
+}
+
 /* ---- Files ---- */
 
 static bool make_directory(struct posix_target *posix, struct workplace *work, struct error *error)
@@ -119,8 +146,10 @@ static bool make_directory(struct posix_target *posix, struct workplace *work, s
         return true;
     }
     if (mkdirat(work->parent, posix->directory_name, 0700) < 0) {
-        return error_set_errno(error, errno, "cannot create directory '%s' in '%s'",
-                               posix->directory_name, work->path);
+        bool refused = errno == EROFS || errno == EACCES || errno == EPERM;
+        error_set_errno(error, errno, "cannot create directory '%s' in '%s'", posix->directory_name,
+                        work->path);
+        return refused && error_remedy(error, REMEDY_EXISTING_FILE);
     }
     work->directory = openat(work->parent, posix->directory_name,
                              O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -377,13 +406,16 @@ static bool server_copy(struct target *target, const char *name, enum target_pla
 static bool free_space(struct target *target, enum target_place place, uint64_t *free_bytes,
                        bool *exact, struct error *error)
 {
+    uint32_t magic;
     struct statvfs status;
     struct workplace *work = workplace_of(self(target), &place);
     if (fstatvfs(work->parent, &status) < 0) {
         return error_set_errno(error, errno, "cannot ask for free space of '%s'", work->path);
     }
-    *exact = status.f_blocks != 0; /* ramfs and its like do not count */
-    *free_bytes = (uint64_t)status.f_bavail * status.f_frsize;
+    bool counts = status.f_blocks != 0; /* ramfs and its like do not */
+    const struct file_system *system = find_file_system(work->parent, &magic);
+    *exact = counts && status.f_bavail > 0 && (system == NULL || !system->remote);
+    *free_bytes = counts ? (uint64_t)status.f_bavail * status.f_frsize : UINT64_MAX;
     return true;
 }
 
@@ -584,25 +616,14 @@ static const struct target_ops posix_target_ops = {
 
 static void name_file_system(int fd, char name[32])
 {
-    static const struct {
-        uint32_t magic;
-        const char *name;
-    } known[] = {
-        {0x0000EF53, "ext4"}, {0x01021994, "tmpfs"}, {0x794C7630, "overlay"}, {0x9123683E, "btrfs"},
-        {0x58465342, "xfs"},  {0x00006969, "nfs"},   {0xFF534D42, "cifs"},    {0xFE534D42, "smb2"},
-        {0x65735546, "fuse"}, {0x01021997, "9p"},    {0x2FC12FC1, "zfs"},     {0x5346414F, "afs"},
-    };
-    struct statfs status;
-    if (fstatfs(fd, &status) < 0) {
+    uint32_t magic;
+    const struct file_system *system = find_file_system(fd, &magic);
+    if (system != NULL) {
+        snprintf(name, 32, "%s", system->name);
+    } else if (magic != 0) {
+        snprintf(name, 32, "0x%08" PRIx32, magic);
+    } else {
         snprintf(name, 32, "unknown");
-        return;
-    }
-    uint32_t magic = (uint32_t)status.f_type;
-    snprintf(name, 32, "0x%08" PRIx32, magic);
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (known[i].magic == magic) {
-            snprintf(name, 32, "%s", known[i].name);
-        }
     }
 }
 

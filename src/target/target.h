@@ -123,7 +123,8 @@ struct target_ops {
     MUST_CHECK bool (*server_copy)(struct target *target, const char *name, enum target_place place,
                                    const char *new_name, struct error *error);
 
-    /* Free bytes of a place; `exact` is false if it has at least that. */
+    /* Free bytes of a place, UINT64_MAX where nothing is known; `exact` is false where that is the
+     * word of a server, which may mean a quota or nothing. */
     MUST_CHECK bool (*free_space)(struct target *target, enum target_place place,
                                   uint64_t *free_bytes, bool *exact, struct error *error);
 

@@ -161,6 +161,12 @@ static bool unmake_files(struct speed_run *run, struct error *error)
              ops->remove_file(run->target, destination_place(test), SPEED_DESTINATION, error)));
 }
 
+/* A file that is there helps a test that reads it and writes nowhere near. Returns false. */
+static bool keep_remedy(bool helps, struct error *error)
+{
+    return error->remedy == REMEDY_EXISTING_FILE && !helps && error_remedy(error, REMEDY_NONE);
+}
+
 bool speed_make_files(void *context, bool fresh, struct error *error)
 {
     struct speed_run *run = context;
@@ -175,10 +181,12 @@ bool speed_make_files(void *context, bool fresh, struct error *error)
     if (test->has_source && !reads_existing(run) &&
         (!make_file(run, TARGET_FIRST, SPEED_SOURCE, &run->source, error) ||
          !fill_source(run, error))) {
-        return false;
+        bool elsewhere = !test->has_destination || run->target->facts.second_place;
+        return keep_remedy(test->uses_existing_file && elsewhere, error);
     }
     return !test->has_destination ||
-           make_file(run, destination_place(test), SPEED_DESTINATION, &run->destination, error);
+           make_file(run, destination_place(test), SPEED_DESTINATION, &run->destination, error) ||
+           keep_remedy(false, error);
 }
 
 /* ---- Before the first run ---- */
@@ -201,30 +209,50 @@ static bool open_existing(struct speed_run *run, struct error *error)
     return check_size(run->size_bytes, &run->target->facts, error);
 }
 
+static void note(const struct observers *observers, const char *test, const char *text)
+{
+    char line[240];
+    snprintf(line, sizeof line, "%s %s", test, text);
+    observers_note(observers, line);
+}
+
+/* A courtesy: a server's word may mean a quota that does not bind, or nothing, and is passed on. */
 static bool check_place(struct speed_run *run, enum target_place place, uint64_t need_bytes,
-                        struct error *error)
+                        const struct observers *observers, struct error *error)
 {
     uint64_t free_bytes;
     bool exact;
+    char text[200];
+    char have[SIZE_TEXT_LENGTH];
+    char need[SIZE_TEXT_LENGTH];
     if (need_bytes == 0) {
         return true;
     }
     if (!run->target->ops->free_space(run->target, place, &free_bytes, &exact, error)) {
         return false;
     }
-    if (exact && free_bytes < need_bytes) {
-        char have[SIZE_TEXT_LENGTH];
-        char need[SIZE_TEXT_LENGTH];
-        return error_set(error, ERROR_LIMIT, 0,
-                         "too little free space on the %s volume: %s, the test needs %s",
-                         place == TARGET_FIRST ? "first" : "second", size_text(free_bytes, have),
-                         size_text(need_bytes, need));
+    if (free_bytes >= need_bytes) {
+        return true;
     }
+    const char *volume = place == TARGET_FIRST ? "first" : "second";
+    size_text(free_bytes, have);
+    size_text(need_bytes, need);
+    if (exact) {
+        return error_set(error, ERROR_LIMIT, 0,
+                         "too little free space on the %s volume: %s, the test needs %s", volume,
+                         have, need);
+    }
+    snprintf(text, sizeof text,
+             "goes on although the server claims %s of free space on the %s volume: the test needs "
+             "%s",
+             have, volume, need);
+    note(observers, run->test->facts->name, text);
     return true;
 }
 
 /* All sessions fill and write at once. */
-static bool check_free_space(struct speed_run *run, size_t sessions, struct error *error)
+static bool check_free_space(struct speed_run *run, size_t sessions,
+                             const struct observers *observers, struct error *error)
 {
     const struct speed_test *test = run->test;
     bool fills = test->has_source && !reads_existing(run) && !run->options->sparse;
@@ -235,18 +263,11 @@ static bool check_free_space(struct speed_run *run, size_t sessions, struct erro
         first += second;
         second = 0;
     }
-    return check_place(run, TARGET_FIRST, first, error) &&
-           check_place(run, TARGET_SECOND, second, error);
+    return check_place(run, TARGET_FIRST, first, observers, error) &&
+           check_place(run, TARGET_SECOND, second, observers, error);
 }
 
 /* ---- The test ---- */
-
-static void note(const struct observers *observers, const char *test, const char *text)
-{
-    char line[200];
-    snprintf(line, sizeof line, "%s %s", test, text);
-    observers_note(observers, line);
-}
 
 static bool prepare_run(struct speed_run *run, struct error *error)
 {
@@ -340,7 +361,7 @@ bool speed_test_run(struct speed_run *runs, const struct speed_test *test,
         }
     }
     struct test_case description = describe(&runs[0], target_count);
-    return check_free_space(&runs[0], target_count, error) &&
+    return check_free_space(&runs[0], target_count, observers, error) &&
            measure(runs, &description, result, observers, error);
 }
 

@@ -173,15 +173,26 @@ def test_disk_full_in_mid_run(name):
 
 @tap.cases({name: name for name in ('Read', 'Write', 'Copy', 'ServerCopy')})
 def test_too_little_free_space(name):
+    """The server's word is passed on; that it was true is then the failure."""
     with nothing_left('limit=6M') as server:
-        result = run(server.port, '-f', name, '-d', 8).expect_one_message(
-            TEST_FAILED, '(?i)free|space')
-        tap.equal(result.out, '')
+        result = run(server.port, '-f', name, '-d', 8).expect(TEST_FAILED)
+        assert re.search(f'{name} goes on although the server claims 6 MiB of free space on the '
+                         'first volume: the test needs (8|16) MiB', result.err), result
+        assert '-5008' in result.err, result
 
 
-def test_read_only_volume():
+@tap.cases({name: name for name in ('Read', 'Write', 'Copy', 'ServerCopy')})
+def test_free_space_that_is_only_claimed(name):
+    """A quota that does not bind."""
+    with nothing_left('free=1k') as server:
+        run(server.port, '-f', name, '-d', 1).expect_one_message(DONE, 'claims 1 KiB of free')
+
+
+@tap.cases({'Read': ('Read', True), 'Write': ('Write', False), 'Copy': ('Copy', False)})
+def test_read_only_volume(name, file_helps):
     with nothing_left('read-only') as server:
-        run(server.port).expect_one_message(TEST_FAILED, '-5031|[Rr]ead.only')
+        result = run(server.port, '-f', name).expect_one_message(TEST_FAILED, '-5031', 'read-only')
+        tap.equal('-F NAME reads a file that is there' in result.err, file_helps)
 
 
 # -------------------------------------------------------------------------------------------- Ctrl-C

@@ -116,8 +116,10 @@ def test_usage(value):
 
 def test_too_little_free_space_for_all():
     with server('--volume', 'small,limit=3M') as running:
-        speedtest('-h', '127.0.0.1', '-p', running.port, '-s', 'small', '-u', '', '-d', 1,
-                  '--sessions', 4).expect_one_message(TEST_FAILED, '(?i)space')
+        result = speedtest('-h', '127.0.0.1', '-p', running.port, '-s', 'small', '-u', '', '-d', 1,
+                           '--sessions', 4).expect(TEST_FAILED)
+        assert 'the server claims 3 MiB of free space' in result.err, result
+        assert 'the test needs 4 MiB' in result.err, result
 
 
 def test_disk_full_in_one_of_them():
