@@ -7,7 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The child: Ctrl-C on the terminal is for the client, which cleans up first and then ends us. */
+/* The child, which is this program, so none of base/child.h. Ctrl-C on the terminal is for the
+ * client, which cleans up first and then ends us. */
 static void serve(struct server *server, pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);

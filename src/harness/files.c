@@ -1,6 +1,6 @@
 #include "harness/files.h"
 
-#include "base/memory.h"
+#include "base/child.h"
 #include "base/whole_file.h"
 #include "cli/gnuplot.h"
 #include "harness/write_csv.h"
@@ -164,30 +164,7 @@ void harness_fragment_remove(const char *path)
 
 char *harness_read_file(int file, const char *name, struct error *error)
 {
-    struct stat status;
-    if (fstat(file, &status) < 0) {
-        error_set_errno(error, errno, "cannot read %s", name);
-        return NULL;
-    }
-    size_t size = (size_t)status.st_size;
-    char *text = size <= TEXT_LIMIT ? memory_allocate(size + 1, 1) : NULL;
-    if (text == NULL) {
-        error_set(error, ERROR_LIMIT, 0, "%s is too large: %zu bytes", name, size);
-        return NULL;
-    }
-    size_t done = 0;
-    while (done < size) {
-        ssize_t got = pread(file, text + done, size - done, (off_t)done);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got <= 0) {
-            break;
-        }
-        done += (size_t)got;
-    }
-    text[done] = '\0';
-    return text;
+    return child_output_text(file, TEXT_LIMIT, name, error);
 }
 
 /* ---- Afterwards ---- */

@@ -5,11 +5,6 @@
 #include "base/stream.h"
 #include "harness/files.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,8 +12,7 @@
 
 struct running {
     struct harness_invocation *invocation;
-    pid_t process;
-    int end;   /* readable when the process has ended */
+    struct child child;
     int marks; /* −1: none, or closed by the other side */
     char line[MARK_LENGTH];
     size_t length;
@@ -46,15 +40,23 @@ static bool take_line(struct running *running, struct error *error)
            answer(running, again, error);
 }
 
-/* Byte by byte: after a mark the test program waits, so there is never more than one line. */
-static bool read_marks(struct running *running, struct error *error)
+static void close_marks(struct running *running)
 {
+    if (running->marks >= 0) {
+        close(running->marks);
+        running->marks = -1;
+    }
+}
+
+/* Byte by byte: after a mark the test program waits, so there is never more than one line. */
+static bool read_marks(void *context, struct error *error)
+{
+    struct running *running = context;
     char c;
     struct iovec piece = {&c, 1};
     ssize_t got = stream_receive(running->marks, &piece, 1);
     if (got <= 0) {
-        close(running->marks);
-        running->marks = -1;
+        close_marks(running);
         return true;
     }
     if (c == '\n') {
@@ -71,81 +73,46 @@ static bool read_marks(struct running *running, struct error *error)
 
 /* ---- The process ---- */
 
-/* Until it has ended; false with its error if something else goes wrong before. */
-static bool watch(struct running *running, struct error *error)
-{
-    uint64_t limit_ns = running->invocation->limit_ns;
-    uint64_t deadline_ns = limit_ns > 0 ? clock_now_ns() + limit_ns : UINT64_MAX;
-    for (;;) {
-        struct pollfd events[] = {{.fd = running->end, .events = POLLIN},
-                                  {.fd = running->marks, .events = POLLIN},
-                                  {.fd = running->invocation->interrupt->fd, .events = POLLIN}};
-        int ready = stream_poll(events, 3, deadline_ns);
-        if (ready < 0) {
-            return error_set_errno(error, errno, "poll");
-        }
-        if (ready == 0) {
-            return error_set(error, ERROR_TIMEOUT, 0, "%s does not end",
-                             running->invocation->arguments[0]);
-        }
-        if (events[2].revents != 0 && !interrupt_check(running->invocation->interrupt, error)) {
-            return false;
-        }
-        if (events[1].revents != 0 && !read_marks(running, error)) {
-            return false;
-        }
-        if (events[1].revents == 0 && events[0].revents != 0) {
-            return true;
-        }
-    }
-}
-
-static void end_process(struct running *running, bool failed)
-{
-    if (failed) {
-        struct pollfd end = {.fd = running->end, .events = POLLIN};
-        kill(running->process, SIGTERM);
-        if (running->marks >= 0) {
-            close(running->marks);
-            running->marks = -1;
-        }
-        if (stream_poll(&end, 1, clock_now_ns() + CLEAN_UP_NS) <= 0) {
-            kill(-running->process, SIGKILL);
-        }
-    }
-    while (waitpid(running->process, &running->invocation->status, 0) < 0 && errno == EINTR) {
-    }
-}
-
-/* By a pidfd the end can be waited for together with marks and signals. */
 static bool start(struct running *running, const int descriptors[], struct error *error)
 {
+    const struct harness_invocation *invocation = running->invocation;
+    struct child_program program = {
+        .arguments = invocation->arguments,
+        .descriptors = descriptors,
+        .descriptor_count = invocation->marks ? INVOCATION_MARK_FD + 1 : 3,
+        .prepare = lab_enter,
+        .context = &(struct lab_place){.lab = invocation->lab, .side = LAB_CLIENT},
+    };
+    return child_start(&running->child, &program, error) ||
+           error_prefix(error, "cannot start the test program '%s'", invocation->arguments[0]);
+}
+
+static bool watch(struct running *running, struct error *error)
+{
     struct harness_invocation *invocation = running->invocation;
-    struct lab_program program = {.side = LAB_CLIENT,
-                                  .arguments = invocation->arguments,
-                                  .descriptors = descriptors,
-                                  .descriptor_count =
-                                      invocation->marks ? INVOCATION_MARK_FD + 1 : 3};
-    if (!lab_start(invocation->lab, &program, &running->process, error)) {
-        return error_prefix(error, "cannot start the test program '%s'", invocation->arguments[0]);
+    const struct child_watch watch = {.name = invocation->arguments[0],
+                                      .limit_ns = invocation->limit_ns,
+                                      .interrupt = invocation->interrupt,
+                                      .fd = &running->marks,
+                                      .on_readable = read_marks,
+                                      .context = running};
+    bool ok = child_watch(&running->child, &watch, error);
+    if (ok) {
+        child_reap(&running->child);
+    } else {
+        child_terminate(&running->child, false);
+        close_marks(running); /* it gets no answer any more */
+        child_end(&running->child, CLEAN_UP_NS);
     }
-    running->end = (int)syscall(SYS_pidfd_open, running->process, 0);
-    if (running->end < 0) {
-        error_set_errno(error, errno, "cannot watch the test program");
-        kill(running->process, SIGKILL);
-        end_process(running, false);
-        return false;
-    }
-    return true;
+    invocation->status = running->child.status;
+    return ok;
 }
 
 static bool open_outputs(int outputs[2], int pair[2], struct error *error)
 {
-    outputs[0] = memfd_create("output", MFD_CLOEXEC);
-    outputs[1] = memfd_create("messages", MFD_CLOEXEC);
-    bool taken = outputs[0] >= 0 && outputs[1] >= 0;
-    return taken ? stream_pair(pair, error)
-                 : error_set_errno(error, errno, "cannot take the test program's output");
+    outputs[0] = child_output_open(error);
+    outputs[1] = outputs[0] >= 0 ? child_output_open(error) : -1;
+    return outputs[1] >= 0 && stream_pair(pair, error);
 }
 
 static void close_all(const int *descriptors, size_t count)
@@ -171,7 +138,7 @@ bool harness_invocation_run(struct harness_invocation *invocation, struct error 
 {
     int outputs[2] = {-1, -1};
     int pair[2] = {-1, -1};
-    struct running running = {.invocation = invocation, .end = -1, .marks = -1};
+    struct running running = {.invocation = invocation, .marks = -1};
     invocation->output = NULL;
     invocation->messages = NULL;
     bool ok = open_outputs(outputs, pair, error);
@@ -184,24 +151,19 @@ bool harness_invocation_run(struct harness_invocation *invocation, struct error 
         running.marks = pair[0];
         pair[0] = -1;
         ok = watch(&running, error);
-        end_process(&running, !ok);
         struct error later;
         ok = take_outputs(invocation, outputs, ok ? error : &later) && ok;
     }
-    close_all((const int[]){pair[0], pair[1], outputs[0], outputs[1], running.end, running.marks},
-              6);
+    close_all((const int[]){pair[0], pair[1], outputs[0], outputs[1], running.marks}, 5);
     return ok;
 }
 
 bool harness_invocation_check(const struct harness_invocation *invocation, struct error *error)
 {
-    const char *name = invocation->arguments[0];
-    if (WIFSIGNALED(invocation->status)) {
-        return error_set(error, ERROR_SYSTEM, 0, "%s was killed by signal %d (%s)", name,
-                         WTERMSIG(invocation->status), strsignal(WTERMSIG(invocation->status)));
-    }
-    int code = WEXITSTATUS(invocation->status);
-    return code == EXIT_DONE ||
+    int status = invocation->status;
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    char end[CHILD_END_LENGTH];
+    return status == 0 ||
            error_set(error, code == EXIT_INTERRUPTED ? ERROR_INTERRUPTED : ERROR_SYSTEM, code,
-                     "%s ended with exit code %d", name, code);
+                     "%s %s", invocation->arguments[0], child_end_text(status, end));
 }

@@ -483,6 +483,18 @@ bool lab_connect(struct lab *lab, const struct lab_config *config, struct error 
     return true;
 }
 
+const char *lab_enter(const void *context)
+{
+    const struct lab_place *place = context;
+    if (setns(place->lab->namespaces[place->side], CLONE_NEWNET) < 0) {
+        return "cannot enter the network namespace for";
+    }
+    if (place->root != NULL && (chroot(place->root) < 0 || chdir("/") < 0)) {
+        return "cannot change the root directory for";
+    }
+    return NULL;
+}
+
 /* ---- Counters ---- */
 
 /* /proc/net/snmp has two lines for each protocol: names, then values in the same order. */

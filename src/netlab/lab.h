@@ -14,6 +14,7 @@
 #ifndef AFPBENCH_NETLAB_LAB_H
 #define AFPBENCH_NETLAB_LAB_H
 
+#include "base/child.h"
 #include "netlab/shape.h"
 
 #include <stddef.h>
@@ -69,20 +70,14 @@ MUST_CHECK bool lab_visit(struct lab *lab, enum lab_side side,
                           bool (*visit)(void *context, struct error *), void *context,
                           struct error *error);
 
-/* A program on a side, found in PATH (inside `root`), in a process group of its own, with no signal
- * blocked or ignored; dies with the calling thread and with the supervisor. `descriptors` become
- * its 0, 1, 2, 3, …; −1 is /dev/null; it inherits no other. The caller waits for it. */
-#define LAB_PROGRAM_DESCRIPTORS 16
-struct lab_program {
+/* Where a program runs: `prepare` and `context` of its struct child_program. It then sees nothing
+ * but that side, and is looked for in PATH inside `root`. */
+struct lab_place {
+    const struct lab *lab;
     enum lab_side side;
     const char *root; /* chroot there; NULL: none */
-    char *const *arguments;
-    char *const *environment; /* NULL: ours */
-    const int *descriptors;
-    size_t descriptor_count;
 };
-MUST_CHECK bool lab_start(struct lab *lab, const struct lab_program *program, pid_t *process,
-                          struct error *error);
+const char *lab_enter(const void *place);
 
 /* OutSegs of a side's network namespace. */
 MUST_CHECK bool lab_segments_out(struct lab *lab, enum lab_side side, uint64_t *segments,

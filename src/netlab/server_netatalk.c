@@ -1,5 +1,6 @@
 #include "netlab/server_under_test.h"
 
+#include "base/child.h"
 #include "base/memory.h"
 #include "base/program.h"
 #include "base/units.h"
@@ -19,6 +20,7 @@
 /* Where servers are kept that no PATH of ordinary users names. */
 #define SERVER_DIRECTORIES "/usr/sbin:/usr/local/sbin:/sbin:/usr/bin:/usr/local/bin:/bin"
 #define SHIM_NAME          "afpbench_setid_shim.so"
+#define VERSION_LIMIT      MIB        /* of what afpd -V prints */
 #define METADATA_BYTES     (64 * MIB) /* beside the files: CNID database, log, empty clusters */
 
 /* One server at work. Everything of its own lies in memory over its state directory. */
@@ -84,19 +86,6 @@ static bool find_shim(char path[PROGRAM_PATH_LENGTH])
 
 /* ---- Asking it where its files are ---- */
 
-static bool run_to_end(struct lab *lab, const struct lab_program *program, struct error *error)
-{
-    pid_t process;
-    int state = 0;
-    if (!lab_start(lab, program, &process, error)) {
-        return false;
-    }
-    while (waitpid(process, &state, 0) < 0 && errno == EINTR) {
-    }
-    return state == 0 || error_set(error, ERROR_SYSTEM, 0, "%s %s fails", program->arguments[0],
-                                   program->arguments[1]);
-}
-
 /* The value of a "   name:   value" line. */
 static bool find_value(const char *text, const char *name, char value[PROGRAM_PATH_LENGTH])
 {
@@ -114,32 +103,51 @@ static bool find_value(const char *text, const char *name, char value[PROGRAM_PA
            snprintf(value, PROGRAM_PATH_LENGTH, "%.*s", (int)length, at) < PROGRAM_PATH_LENGTH;
 }
 
-/* afpd -V tells where this binary was built to keep its state. */
-static bool ask_for_directories(struct netatalk *netatalk, struct lab *lab, struct error *error)
+static struct lab_place place_of(const struct netatalk *netatalk, const struct lab *lab)
 {
-    char text[8192];
+    return (struct lab_place){
+        .lab = lab, .side = LAB_SERVER, .root = netatalk->root[0] != '\0' ? netatalk->root : NULL};
+}
+
+/* What `afpd -V` prints, to be released; NULL with an error. */
+static char *version_text(struct netatalk *netatalk, struct lab *lab, struct error *error)
+{
     char version[] = "-V";
     char *const arguments[] = {netatalk->afpd, version, NULL};
-    int answer = memfd_create("afpd-V", MFD_CLOEXEC);
+    const struct lab_place place = place_of(netatalk, lab);
+    const struct child_watch watch = {.name = netatalk->afpd};
+    int state = 0;
+    int answer = child_output_open(error);
     if (answer < 0) {
-        return error_set_errno(error, errno, "cannot make a file in memory");
+        return NULL;
     }
     const int descriptors[] = {-1, answer, answer};
-    struct lab_program program = {
-        .side = LAB_SERVER,
-        .root = netatalk->root[0] != '\0' ? netatalk->root : NULL,
+    struct child_program program = {
         .arguments = arguments,
         .descriptors = descriptors,
         .descriptor_count = sizeof descriptors / sizeof descriptors[0],
+        .prepare = lab_enter,
+        .context = &place,
     };
-    bool told = run_to_end(lab, &program, error);
-    ssize_t got = told ? pread(answer, text, sizeof text - 1, 0) : 0;
+    bool told = child_run(&program, &watch, &state, error) &&
+                (state == 0 ||
+                 error_set(error, ERROR_SYSTEM, 0, "%s %s fails", arguments[0], arguments[1]));
+    char *text = told ? child_output_text(answer, VERSION_LIMIT, "what afpd -V says", error) : NULL;
     close(answer);
-    text[got > 0 ? got : 0] = '\0';
-    return told && (find_value(text, "state directory:", netatalk->state) ||
+    return text;
+}
+
+/* afpd -V tells where this binary was built to keep its state. */
+static bool ask_for_directories(struct netatalk *netatalk, struct lab *lab, struct error *error)
+{
+    char *text = version_text(netatalk, lab, error);
+    bool told = text != NULL;
+    told = told && (find_value(text, "state directory:", netatalk->state) ||
                     error_set(error, ERROR_SYSTEM, 0,
                               "%s -V names no state directory: is it Netatalk's, 3.1 or later?",
                               netatalk->afpd));
+    memory_release(text);
+    return told;
 }
 
 /* ---- A place of its own ---- */
@@ -333,15 +341,16 @@ static bool start_afpd(struct server_under_test *server, struct netatalk *netata
         return memory_error(error, "for the server's environment");
     }
     const int descriptors[] = {-1, server->log, server->log};
-    struct lab_program program = {
-        .side = LAB_SERVER,
-        .root = netatalk->root[0] != '\0' ? netatalk->root : NULL,
+    const struct lab_place place = place_of(netatalk, lab);
+    struct child_program program = {
         .arguments = arguments,
         .environment = environment,
         .descriptors = descriptors,
         .descriptor_count = sizeof descriptors / sizeof descriptors[0],
+        .prepare = lab_enter,
+        .context = &place,
     };
-    bool started = lab_start(lab, &program, &server->process, error);
+    bool started = child_start(&server->child, &program, error);
     memory_release(environment);
     return started;
 }

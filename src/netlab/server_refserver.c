@@ -33,9 +33,9 @@ static bool start(struct server_under_test *server, struct lab *lab,
     }
     snprintf(port, sizeof port, "--port=%u", (unsigned)server->port);
     snprintf(quantum, sizeof quantum, "--quantum=%ub", (unsigned)request->quantum_bytes);
-    server->log = memfd_create("afp_refserver.log", MFD_CLOEXEC);
+    server->log = child_output_open(error);
     if (server->log < 0) {
-        return error_set_errno(error, errno, "cannot make a log file in memory");
+        return false;
     }
     snprintf(server->log_path, sizeof server->log_path, "/proc/self/fd/%d", server->log);
     snprintf(server->how, sizeof server->how, "afp_refserver");
@@ -43,11 +43,14 @@ static bool start(struct server_under_test *server, struct lab *lab,
     char *const arguments[] = {
         path, listen, port, volume, request->quantum_bytes > 0 ? quantum : NULL, NULL};
     const int descriptors[] = {-1, server->log, server->log};
-    struct lab_program program = {.side = LAB_SERVER,
-                                  .arguments = arguments,
-                                  .descriptors = descriptors,
-                                  .descriptor_count = sizeof descriptors / sizeof descriptors[0]};
-    return lab_start(lab, &program, &server->process, error);
+    struct child_program program = {
+        .arguments = arguments,
+        .descriptors = descriptors,
+        .descriptor_count = sizeof descriptors / sizeof descriptors[0],
+        .prepare = lab_enter,
+        .context = &(struct lab_place){.lab = lab, .side = LAB_SERVER},
+    };
+    return child_start(&server->child, &program, error);
 }
 
 const struct server_kind server_refserver = {

@@ -4,9 +4,7 @@
 #include "base/clock.h"
 #include "base/stream.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -16,7 +14,6 @@
 #define ANSWER_LIMIT_NS (10 * NS_PER_S)
 #define READY_STEP_NS   (50 * NS_PER_MS)
 #define STOP_LIMIT_NS   (3 * NS_PER_S)
-#define STOP_STEP_NS    (10 * NS_PER_MS)
 
 const struct server_kind *const server_kinds[] = {&server_netatalk, &server_refserver};
 const size_t server_kind_count = sizeof server_kinds / sizeof server_kinds[0];
@@ -33,51 +30,30 @@ const struct server_kind *server_kind_by_name(const char *name)
 
 /* ---- How it fares ---- */
 
-/* The last line of the log that says anything, as one clean line; "" when there is none. */
-static void last_words(const char *log_path, char *line, size_t size)
-{
-    char text[2048];
-    line[0] = '\0';
-    int file = log_path[0] != '\0' ? open(log_path, O_RDONLY | O_CLOEXEC) : -1;
-    if (file < 0) {
-        return;
-    }
-    off_t end = lseek(file, 0, SEEK_END);
-    off_t from = end > (off_t)sizeof text - 1 ? end - (off_t)sizeof text + 1 : 0;
-    ssize_t got = pread(file, text, sizeof text - 1, from);
-    close(file);
-    while (got > 0 && (unsigned char)text[got - 1] <= ' ') {
-        got--;
-    }
-    text[got > 0 ? got : 0] = '\0';
-    const char *start = strrchr(text, '\n');
-    snprintf(line, size, "%.*s", (int)size - 1, start != NULL ? start + 1 : text);
-    for (char *at = line; *at != '\0'; at++) {
-        if ((unsigned char)*at < ' ' || *at == 0x7F) {
-            *at = ' ';
-        }
-    }
-}
-
 static bool describe_end(const struct server_under_test *server, struct error *error)
 {
     char words[200];
     char how[64];
-    int state = server->wait_state;
+    int state = server->child.status;
     if (WIFSIGNALED(state)) {
         snprintf(how, sizeof how, "was killed by signal %d", WTERMSIG(state));
     } else {
         snprintf(how, sizeof how, "ended with status %d", WEXITSTATUS(state));
     }
-    last_words(server->log_path, words, sizeof words);
+    int log = server->log_path[0] != '\0' ? open(server->log_path, O_RDONLY | O_CLOEXEC) : -1;
+    child_last_words(log, words, sizeof words);
+    if (log >= 0) {
+        close(log);
+    }
     return error_set(error, ERROR_CLOSED, 0, "the server (%s) %s%s%s", server->kind->name, how,
                      words[0] != '\0' ? "; its last words: " : "", words);
 }
 
 bool server_under_test_check(struct server_under_test *server, struct error *error)
 {
-    if (!server->ended && server->process > 0) {
-        server->ended = waitpid(server->process, &server->wait_state, WNOHANG) != 0;
+    if (!server->ended && server->child.process > 0 && child_has_ended(&server->child)) {
+        child_reap(&server->child);
+        server->ended = true;
     }
     return !server->ended || describe_end(server, error);
 }
@@ -139,20 +115,11 @@ static bool await_answer(struct server_under_test *server, struct lab *lab, int 
 /* Ends the server and all that it started. */
 static void halt(struct server_under_test *server)
 {
-    if (server->process <= 0 || server->ended) {
-        return;
+    if (server->child.process > 0) {
+        child_terminate(&server->child, true);
+        child_end(&server->child, STOP_LIMIT_NS);
+        server->ended = true;
     }
-    struct error unused;
-    uint64_t deadline = clock_now_ns() + STOP_LIMIT_NS;
-    kill(-server->process, SIGTERM);
-    while (server_under_test_check(server, &unused) && clock_now_ns() < deadline) {
-        (void)stream_poll(NULL, 0, clock_now_ns() + STOP_STEP_NS);
-    }
-    kill(-server->process, SIGKILL); /* and what it started */
-    while (!server->ended && waitpid(server->process, &server->wait_state, 0) < 0 &&
-           errno == EINTR) {
-    }
-    server->ended = true;
 }
 
 bool server_under_test_start(struct server_under_test *server, const struct server_kind *kind,

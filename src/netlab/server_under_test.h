@@ -28,17 +28,16 @@ struct server_request {
 
 struct server_under_test {
     const struct server_kind *kind;
-    pid_t process;
+    struct child child;
     char how[160];    /* "afpd in …, as root", for the banner */
     char version[80]; /* from its server information: "Netatalk4.5.1" */
     uint16_t port;
     const char *volume;
     /* Readable until server_under_test_stop(), also when the server is dead; "": it has none. */
     char log_path[SERVER_LOG_PATH_LENGTH];
-    int log;        /* a descriptor of it, or −1 */
-    bool ended;     /* by itself or by us */
-    int wait_state; /* then: as waitpid() tells it */
-    void *state;    /* the kind's */
+    int log;     /* a descriptor of it, or −1 */
+    bool ended;  /* by itself or by us */
+    void *state; /* the kind's */
 };
 
 struct server_kind {

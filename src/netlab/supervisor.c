@@ -1,5 +1,6 @@
 #include "netlab/supervisor.h"
 
+#include "base/child.h"
 #include "netlab/user_map.h"
 
 #include <errno.h>
@@ -172,7 +173,8 @@ static bool let_go(struct channel *channel, pid_t child, bool own_users, struct 
     return true;
 }
 
-/* Hands signals on until the child has ended. */
+/* Hands signals on until the child has ended. It is no base/child.h's: it has no program, is the
+ * first process of its namespaces, and this one only stands by until it is gone. */
 static int await_child(pid_t child, const sigset_t *signals)
 {
     int state = 0;
@@ -197,8 +199,9 @@ static bool watch_child(struct channel *channel, pid_t child, bool own_users,
     }
     int state = await_child(child, signals);
     if (WIFSIGNALED(state)) {
-        return error_set(error, ERROR_SYSTEM, 0, "the run's process was killed by signal %d (%s)",
-                         WTERMSIG(state), strsignal(WTERMSIG(state)));
+        char end[CHILD_END_LENGTH];
+        return error_set(error, ERROR_SYSTEM, 0, "the run's process %s",
+                         child_end_text(state, end));
     }
     *status = WEXITSTATUS(state);
     return true;

@@ -1,5 +1,6 @@
 #include "netlab/user_map.h"
 
+#include "base/child.h"
 #include "base/units.h"
 
 #include <errno.h>
@@ -8,7 +9,6 @@
 #include <pwd.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 /* What is different for users and for groups. */
@@ -142,21 +142,13 @@ static bool find_range(const struct kind *kind, uint64_t *first, uint64_t *count
 /* Its messages are dropped: without a range there is another way. */
 static bool run_quietly(char *const *arguments)
 {
-    pid_t child = fork();
-    if (child == 0) {
-        int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-        if (null >= 0) {
-            dup2(null, STDIN_FILENO);
-            dup2(null, STDOUT_FILENO);
-            dup2(null, STDERR_FILENO);
-        }
-        execvp(arguments[0], arguments);
-        _exit(127);
-    }
-    int state = -1;
-    while (child > 0 && waitpid(child, &state, 0) < 0 && errno == EINTR) {
-    }
-    return child > 0 && state == 0;
+    static const int nowhere[] = {-1, -1, -1};
+    const struct child_program program = {
+        .arguments = arguments, .descriptors = nowhere, .descriptor_count = 3};
+    const struct child_watch watch = {.name = arguments[0]};
+    struct error unused;
+    int status = 0;
+    return child_run(&program, &watch, &status, &unused) && status == 0;
 }
 
 /* The caller becomes 0 inside, the range of /etc/subuid (subgid) everything from 1 on. */

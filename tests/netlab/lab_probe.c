@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 struct probe {
@@ -131,18 +130,16 @@ static bool talk(struct probe *probe, struct error *error)
 static bool start_program(struct probe *probe, struct error *error)
 {
     const int descriptors[] = {-1, STDOUT_FILENO, STDERR_FILENO};
-    struct lab_program program = {.side = LAB_CLIENT,
-                                  .arguments = probe->words,
-                                  .descriptors = descriptors,
-                                  .descriptor_count = 3};
-    pid_t process;
+    struct child_program program = {.arguments = probe->words,
+                                    .descriptors = descriptors,
+                                    .descriptor_count = 3,
+                                    .prepare = lab_enter,
+                                    .context = &(struct lab_place){&probe->lab, LAB_CLIENT, NULL}};
+    const struct child_watch watch = {.name = probe->words[0]};
     int state;
     fflush(stdout);
-    if (!lab_start(&probe->lab, &program, &process, error)) {
+    if (!child_run(&program, &watch, &state, error)) {
         return false;
-    }
-    if (waitpid(process, &state, 0) < 0) {
-        return error_set_errno(error, errno, "wait");
     }
     printf("state %d\n", state);
     return true;
@@ -171,9 +168,11 @@ static bool await_signal(struct probe *probe, struct error *error)
 static bool hold(struct probe *probe, struct error *error)
 {
     static char *const sleeper[] = {"sleep", "1000", NULL};
-    struct lab_program program = {.side = LAB_SERVER, .arguments = sleeper};
-    pid_t process;
-    if (!lab_start(&probe->lab, &program, &process, error)) {
+    struct child_program program = {.arguments = sleeper,
+                                    .prepare = lab_enter,
+                                    .context = &(struct lab_place){&probe->lab, LAB_SERVER, NULL}};
+    struct child child;
+    if (!child_start(&child, &program, error)) {
         return false;
     }
     printf("up\n");

@@ -248,7 +248,7 @@ static void gnuplot_fails(void **state)
     }
     struct error error;
     assert_false(plotting_draw("/nonexistent/gnuplot", directory, NAME, &interrupt, &error));
-    check_error(&error, ERROR_SYSTEM, "cannot run '/nonexistent/gnuplot'");
+    check_error(&error, ERROR_SYSTEM, "cannot run /nonexistent/gnuplot");
 }
 
 /* The signal that this program waits for comes from the one that draws, which would not end. */
