@@ -329,8 +329,9 @@ static bool set_route(struct netlink *netlink, const struct side_visit *visit, v
     if (control != NULL && error->code == EINVAL &&
         read_sysctl("ipv4/tcp_available_congestion_control", available, &unread)) {
         return error_set(error, ERROR_SYSTEM, EINVAL,
-                         "this kernel has no congestion control '%s' (CC); it has: %s", control,
-                         available);
+                         "this kernel has no congestion control '%s' (CC); it has: %s; CC=kernel "
+                         "leaves its own",
+                         control, available);
     }
     return false;
 }

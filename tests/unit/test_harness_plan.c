@@ -71,7 +71,7 @@ static void defaults(void **state)
     assert_null(settings.server);
     assert_null(settings.link);
     assert_true(settings.shaped);
-    assert_null(settings.congestion_control);
+    assert_string_equal(settings.congestion_control, "cubic");
     assert_null(settings.test_program);
     assert_string_equal(settings.output_directory, "perftest-results");
     assert_false(settings.strict || settings.force || settings.dry_run);
@@ -123,7 +123,10 @@ static void values(void **state)
     assert_int_equal(settings.extra_flags.count, 3);
     assert_string_equal(settings.extra_flags.list[2], "copy");
     assert_int_equal(harness_largest_size(&settings), MIB);
+    must_parse("CC=kernel");
+    assert_null(settings.congestion_control);
     must_parse("QUANTUM= CC= ITER="); /* an empty value is none */
+    assert_string_equal(settings.congestion_control, "cubic");
     assert_int_equal(settings.axes[AXIS_QUANTUM].items[0].number, 0);
     assert_int_equal(settings.iterations, 5);
 }
