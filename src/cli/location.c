@@ -57,6 +57,17 @@ static bool copy_part(const char *from, size_t length, bool decode, char *to, si
     return true;
 }
 
+/* A host's name or address; the '%' before the zone of one may be written %25, as in URLs. */
+static bool copy_host(const char *from, size_t length, char *to, size_t size)
+{
+    const char *zone = memmem(from, length, "%25", 3);
+    size_t before = zone != NULL ? (size_t)(zone - from) : length;
+    bool encoded = zone != NULL && before + 3 < length;
+    return encoded ? copy_part(from, before, false, to, size) &&
+                         copy_part(zone, length - before, true, to + before, size - before)
+                   : copy_part(from, length, false, to, size);
+}
+
 /* "host", "[::1]", "host:port", "[::1]:port": the URL's authority without the user. */
 static bool parse_authority(const char *text, const char *from, size_t length,
                             struct location *location, struct error *error)
@@ -75,7 +86,7 @@ static bool parse_authority(const char *text, const char *from, size_t length,
         host_end = end;
     }
     if (host_end == host ||
-        !copy_part(host, (size_t)(host_end - host), false, location->host, sizeof location->host)) {
+        !copy_host(host, (size_t)(host_end - host), location->host, sizeof location->host)) {
         return malformed(text, "there is no host in it", error);
     }
     const char *rest = host_end < end && *host_end == ']' ? host_end + 1 : host_end;
@@ -95,6 +106,27 @@ static bool parse_authority(const char *text, const char *from, size_t length,
     return true;
 }
 
+/* "user", "user;AUTH=method": what stands before the '@'. */
+static bool parse_user(const char *text, const char *from, size_t length, struct location *location,
+                       struct error *error)
+{
+    static const char auth[] = ";AUTH=";
+    const char *end = from + length;
+    const char *semicolon = memchr(from, ';', length);
+    const char *user_end = semicolon != NULL ? semicolon : end;
+    if (!copy_part(from, (size_t)(user_end - from), true, location->user, sizeof location->user)) {
+        return malformed(text, "the user name is malformed", error);
+    }
+    if (semicolon == NULL) {
+        return true;
+    }
+    const char *method = semicolon + sizeof auth - 1;
+    return (strncasecmp(semicolon, auth, sizeof auth - 1) == 0 && method < end &&
+            copy_part(method, (size_t)(end - method), true, location->login,
+                      sizeof location->login)) ||
+           malformed(text, "after the user comes ;AUTH= and a login method, or nothing", error);
+}
+
 static bool parse_url(const char *text, const char *from, struct location *location,
                       struct error *error)
 {
@@ -105,8 +137,8 @@ static bool parse_url(const char *text, const char *from, struct location *locat
         if (memchr(from, ':', (size_t)(at - from)) != NULL) {
             return refuse_password(error);
         }
-        if (!copy_part(from, (size_t)(at - from), true, location->user, sizeof location->user)) {
-            return malformed(text, "the user name is malformed", error);
+        if (!parse_user(text, from, (size_t)(at - from), location, error)) {
+            return false;
         }
         length -= (size_t)(at + 1 - from);
         from = at + 1;
@@ -120,6 +152,18 @@ static bool parse_url(const char *text, const char *from, struct location *locat
         }
     }
     return parse_authority(text, from, length, location, error);
+}
+
+/* "host:10548", "[::1]:10548": says how the two are given; otherwise what it is not. */
+static bool refuse_port(const char *text, const char *colon, const char *otherwise,
+                        struct error *error)
+{
+    uint64_t port;
+    if (colon == NULL || !parse_unsigned(colon + 1, "port", 1, UINT16_MAX, &port, error)) {
+        return malformed(text, otherwise, error);
+    }
+    return error_set(error, ERROR_USAGE, 0, "-h '%s': the port goes to -p: -h '%.*s' -p %s", text,
+                     (int)(colon - text), text, colon + 1);
 }
 
 /* Before anything is complained of: a message shows the text, and must not show a password. */
@@ -138,13 +182,18 @@ bool location_parse(const char *text, struct location *location, struct error *e
     if (text[0] == '[') {
         size_t length = strlen(text);
         if (text[length - 1] != ']') {
-            return malformed(text, "a bracket is not closed (the port goes to -p)", error);
+            const char *end = strchr(text, ']');
+            const char *colon = end != NULL && end[1] == ':' ? end + 1 : NULL;
+            return refuse_port(text, colon,
+                               end != NULL ? "what follows the bracket is no part of an address"
+                                           : "a bracket is not closed",
+                               error);
         }
         return parse_authority(text, text, length, location, error);
     }
     const char *colon = strchr(text, ':');
     if (colon != NULL && strpbrk(colon + 1, ":/") == NULL) {
-        return malformed(text, "not an address (the port goes to -p)", error);
+        return refuse_port(text, colon, "not an address (the port goes to -p)", error);
     }
     if (text[0] == '\0' || strchr(text, '/') != NULL ||
         !copy_part(text, strlen(text), false, location->host, sizeof location->host)) {

@@ -163,6 +163,16 @@ static bool set_clean(void *context, const struct option_row *row, const char *v
                      "--clean '%s' is no age from 1m to 36500d, as 30m, 12h or 7d", value);
 }
 
+static bool set_pause(void *context, const struct option_row *row, const char *value,
+                      struct error *error)
+{
+    static const struct unit seconds = {"", NS_PER_S};
+    struct speedtest_settings *settings = context;
+    return parse_in_units(value, &seconds, 1, 0, 86400 * NS_PER_S, &settings->pause_ns) ||
+           error_set(error, ERROR_USAGE, 0,
+                     "-t '%s' is no time from 0 to 86400 seconds, as 2 or 0.5", value);
+}
+
 static bool set_mark(void *context, const struct option_row *row, const char *value,
                      struct error *error)
 {
@@ -251,7 +261,7 @@ static const struct option_row rows[] = {
     {0, "sessions", "N", "AFP sessions at once, released together (default: 1)",
      NUMBER(sessions, 1, SESSION_LIMIT)},
     {0, "sink", "WHAT", "of data read: copy (default), discard or verify", CALL(set_sink)},
-    {'t', "pause", "SECONDS", "between runs (default: 0)", NUMBER(pause_s, 0, 86400)},
+    {'t', "pause", "SECONDS", "between runs (default: 0)", CALL(set_pause)},
     {'T', "statistics", NULL, "statistics after each test and at the end", FLAG(statistics)},
     {0, "timeout", "SECONDS", "give up without progress (default: 30)",
      NUMBER(timeout_s, 1, 86400)},
@@ -368,11 +378,34 @@ static bool check_combinations(const struct speedtest_settings *settings, struct
     return check_mode(settings, error);
 }
 
+/* What ;AUTH= in the URL names: as servers list it, or as -A does. */
+static bool resolve_login(struct speedtest_settings *settings, struct error *error)
+{
+    const char *name = settings->location.login;
+    if (name[0] == '\0' || settings->uam_given) {
+        return true;
+    }
+    settings->uam_given = true;
+    if (strcmp(name, "*") == 0) {
+        return true;
+    }
+    settings->uam = uam_by_name(span_from_string(name));
+    if (settings->uam == NULL) {
+        settings->uam = uam_by_option(name);
+    }
+    char known[160] = "";
+    uam_append_options(known, sizeof known);
+    return settings->uam != NULL ||
+           error_set(error, ERROR_USAGE, 0, "-h: ;AUTH='%s' is no login method; there are %s", name,
+                     known);
+}
+
 /* An explicit option goes before what the URL says. */
 static bool resolve_server(struct speedtest_settings *settings, struct error *error)
 {
     struct location *location = &settings->location;
-    if (!location_parse(settings->host != NULL ? settings->host : "localhost", location, error)) {
+    if (!location_parse(settings->host != NULL ? settings->host : "localhost", location, error) ||
+        !resolve_login(settings, error)) {
         return false;
     }
     if (settings->port != 0) {
@@ -509,7 +542,7 @@ struct speed_options speedtest_speed_options(const struct speedtest_settings *se
         .existing_file = settings->existing_file,
         .measure = {.warmups = settings->warmups,
                     .iterations = settings->iterations,
-                    .pause_ns = settings->pause_s * NS_PER_S,
+                    .pause_ns = settings->pause_ns,
                     .fresh_files = settings->new_files},
     };
 }

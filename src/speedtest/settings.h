@@ -50,7 +50,7 @@ struct speedtest_settings {
     bool new_files;
     uint32_t iterations;
     uint32_t warmups;
-    uint32_t pause_s;
+    uint64_t pause_ns;
     uint32_t sessions;
     /* how it is told */
     bool csv;

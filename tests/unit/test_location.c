@@ -36,6 +36,16 @@ static void understands(void **state)
         {"afp://host/100%25", {.host = "host", .volume = "100%"}},
         {"afp://host/a:b@c", {.host = "host", .volume = "a:b@c"}},
         {"afp://joe%3Ay@host", {.host = "host", .user = "joe:y"}},
+        {"afp://joe;AUTH=DHX2@host/vol",
+         {.host = "host", .user = "joe", .login = "DHX2", .volume = "vol"}},
+        {"afp://;auth=No%20User%20Authent@host:1/vol",
+         {.host = "host", .port = 1, .login = "No User Authent", .volume = "vol"}},
+        {"afp://joe;AUTH=*@[::1]", {.host = "::1", .user = "joe", .login = "*"}},
+        {"afp://joe%3BAUTH=x@host", {.host = "host", .user = "joe;AUTH=x"}},
+        {"afp://[fe80::1%25eth0]/vol", {.host = "fe80::1%eth0", .volume = "vol"}},
+        {"afp://[fe80::1%25en%2D1]:5", {.host = "fe80::1%en-1", .port = 5}},
+        {"afp://[fe80::1%25]", {.host = "fe80::1%25"}}, /* the 25th interface */
+        {"[fe80::1%25eth0]", {.host = "fe80::1%eth0"}},
         {"afp://host/caf%C3%A9", {.host = "host", .volume = "caf\xC3\xA9"}},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -46,6 +56,7 @@ static void understands(void **state)
               error.message);
         assert_string_equal(location.host, rows[i].location.host);
         assert_string_equal(location.user, rows[i].location.user);
+        assert_string_equal(location.login, rows[i].location.login);
         assert_string_equal(location.volume, rows[i].location.volume);
         check(location.port == rows[i].location.port, "'%s': port %u", rows[i].text, location.port);
     }
@@ -60,10 +71,14 @@ static void refuses(void **state)
         {"", "not a host name"},
         {"host/vol", "not a host name"},
         {"smb://host/vol", "not a host name"},
-        {"host:548", "-p"},
-        {"192.0.2.1:548", "-p"},
-        {"[::1]:548", "-p"},
-        {"[::1", "bracket"},
+        {"host:548", "the port goes to -p: -h 'host' -p 548"},
+        {"192.0.2.1:10548", "the port goes to -p: -h '192.0.2.1' -p 10548"},
+        {"[::1]:10548", "the port goes to -p: -h '[::1]' -p 10548"},
+        {"host:afp", "the port goes to -p"},
+        {"host:65536", "not an address"},
+        {"[::1]:x", "follows the bracket"},
+        {"[::1]x", "follows the bracket"},
+        {"[::1", "a bracket is not closed"},
         {"[]", "no host"},
         {"afp://", "no host"},
         {"afp:///vol", "no host"},
@@ -85,6 +100,11 @@ static void refuses(void **state)
         {"afp://host/a%zz", "no volume name"},
         {"afp://host/a%00b", "no volume name"},
         {"afp://j%2@host/vol", "user name"},
+        {"afp://joe;AUTH=@host/vol", ";AUTH="},
+        {"afp://joe;AUTH@host/vol", ";AUTH="},
+        {"afp://joe;TOKEN=x@host/vol", ";AUTH="},
+        {"afp://joe;AUTH=%zz@host/vol", ";AUTH="},
+        {"afp://[fe80::1%25%zz]/vol", "no host"},
         {"afp://j%00@host/vol", "user name"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -99,12 +119,20 @@ static void refuses(void **state)
 static void never_shows_a_password(void **state)
 {
     static const char *const urls[] = {
-        "afp://joe:hunter2@host/vol",   "afp://joe:hunter2@host:548",
-        "afp://joe:hun%ter2@host",      "afp://joe:hunter2@",
-        "afp://:hunter2@host/vol",      "afp://joe:hunter2:x@host/vol",
-        "afp://joe:x@hunter2@host/vol", "afp://joe:hunter2/x@host/vol",
-        "afp://joe:x/hunter2@host/vol", "joe:hunter2@host",
-        "joe:hunter2@host/vol",         "afp://joe:1/hunter2@host/vol/",
+        "afp://joe:hunter2@host/vol",
+        "afp://joe:hunter2@host:548",
+        "afp://joe:hun%ter2@host",
+        "afp://joe:hunter2@",
+        "afp://:hunter2@host/vol",
+        "afp://joe:hunter2:x@host/vol",
+        "afp://joe:x@hunter2@host/vol",
+        "afp://joe:hunter2/x@host/vol",
+        "afp://joe:x/hunter2@host/vol",
+        "joe:hunter2@host",
+        "joe:hunter2@host/vol",
+        "afp://joe;AUTH=DHX2:hunter2@host",
+        "afp://joe:hunter2;AUTH=DHX2@host",
+        "afp://joe:1/hunter2@host/vol/",
         "afp://joe:12/hunter2/x@host",
     };
     for (size_t i = 0; i < COUNT(urls); i++) {

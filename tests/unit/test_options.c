@@ -253,7 +253,7 @@ static void defaults(void **state)
 
 static void options_reach_the_tests(void **state)
 {
-    PARSE("-s vol -w pw -a -e -y -d 0.004 -q 1048556b -R 8 -n 5 -W 0 -t 2 -f read,COPY,read "
+    PARSE("-s vol -w pw -a -e -y -d 0.004 -q 1048556b -R 8 -n 5 -W 0 -t 2.25 -f read,COPY,read "
           "--sink discard");
     struct speed_options options = speedtest_speed_options(&settings, 0);
     assert_int_equal(options.size_bytes, 4194);
@@ -266,7 +266,7 @@ static void options_reach_the_tests(void **state)
     assert_true(options.sparse);
     assert_int_equal(options.measure.warmups, 0);
     assert_int_equal(options.measure.iterations, 5);
-    assert_int_equal(options.measure.pause_ns, 2 * NS_PER_S);
+    assert_int_equal(options.measure.pause_ns, 2250 * NS_PER_MS);
     assert_true(options.measure.fresh_files);
     assert_int_equal(settings.test_count, 3);
     assert_string_equal(settings.tests[0]->facts->name, "Read");
@@ -446,6 +446,9 @@ static void where_the_server_is(void **state)
     } rows[] = {
         {"-h afp://joe@nas:1548/disk -w p", "nas", 1548, "joe", "disk"},
         {"-h afp://joe@nas:1548/disk -w p -p 99 -u ann -s other", "nas", 99, "ann", "other"},
+        {"-h afp://joe;AUTH=No%20User%20Authent@nas/disk", "nas", 548, "", "disk"},
+        {"-h afp://;AUTH=guest@nas/disk", "nas", 548, "", "disk"},
+        {"-h afp://joe;AUTH=guest@nas/disk -A dhx2 -w p", "nas", 548, "joe", "disk"},
         {"-h afp://nas/disk -w p -u ann", "nas", 548, "ann", "disk"},
         {"-h ::1 -w p -u ann -s v", "::1", 548, "ann", "v"},
         {"--refserver", "localhost", 548, "", "bench"},
@@ -477,6 +480,11 @@ static void versions_and_login_methods(void **state)
         {"-1", AFP_2_1, NULL},
         {"-2 -A cleartxt", AFP_2_2, &uam_cleartext},
         {"--afp2.2 -A randnum", AFP_2_2, &uam_randnum},
+        {"-h afp://h;AUTH=DHX2@nas", AFP_3_4, &uam_dhx2},
+        {"-h afp://h;AUTH=DHCAST128@nas", AFP_3_4, &uam_dhx},
+        {"-h afp://h;AUTH=srp@nas", AFP_3_4, &uam_srp},
+        {"-h afp://h;AUTH=*@nas", AFP_3_4, NULL},
+        {"-h afp://h;AUTH=DHX2@nas -A auto", AFP_3_4, NULL},
         {"--afp 2.1 -A 2way", AFP_2_1, &uam_two_way},
         {"--afp 3.0 -A dhx", AFP_3_0, &uam_dhx},
         {"-6 -A DHX2", AFP_3_3, &uam_dhx2},
@@ -500,6 +508,10 @@ static void combinations_that_exclude_each_other(void **state)
         const char *arguments;
         const char *message;
     } rows[] = {
+        {"-h afp://u;AUTH=Kerberos@h/v -w p", "'Kerberos' is no login method; there are srp, "},
+        {"-s v -w p -t x", "-t 'x' is no time from 0 to 86400 seconds"},
+        {"-s v -w p -t 86400.1", "-t '86400.1' is no time"},
+        {"-s v -w p -t -1", "-t '-1' is no time"},
         {"-s v -w p -R 2 -r 2", "-R excludes -r above 1"},
         {"-s v -w p -r 4097", "-r '4097' is not a whole number from 1 to 4096"},
         {"-s v -w p -R 0", "-R '0' is not"},
