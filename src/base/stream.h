@@ -4,7 +4,7 @@
  * The functions in the first group are one system call each, restarted after EINTR, and return what
  * the call returned with errno set; they serve blocking and non-blocking sockets alike and never
  * raise SIGPIPE. Tests link others in the place of all but the second group, which loops over the
- * first until all is done on a blocking socket (stream_all.c).
+ * first until all is done on a blocking socket (stream_loops.c).
  */
 #ifndef AFPBENCH_BASE_STREAM_H
 #define AFPBENCH_BASE_STREAM_H

@@ -7,8 +7,8 @@
 #ifndef AFPBENCH_CLI_GNUPLOT_H
 #define AFPBENCH_CLI_GNUPLOT_H
 
+#include "base/find_program.h"
 #include "base/interrupt.h"
-#include "base/program.h"
 
 #define PLOTTING_SCRIPT_SUFFIX  ".gnuplot"
 #define PLOTTING_PICTURE_SUFFIX ".png"

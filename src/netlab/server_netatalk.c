@@ -1,8 +1,8 @@
 #include "netlab/server_under_test.h"
 
 #include "base/child.h"
+#include "base/find_program.h"
 #include "base/memory.h"
-#include "base/program.h"
 #include "base/units.h"
 #include "netlab/server_mounts.h"
 #include "version.h"

@@ -1,6 +1,6 @@
 #include "netlab/server_under_test.h"
 
-#include "base/program.h"
+#include "base/find_program.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* afp_perftest: an AFP server measured over a link of known shape. */
 #include "base/clock.h"
+#include "base/find_program.h"
 #include "base/limits.h"
 #include "base/memory.h"
-#include "base/program.h"
 #include "base/units.h"
 #include "cli/gnuplot.h"
 #include "cli/process_guard.h"

@@ -1,4 +1,5 @@
-/* The loops around the single calls: blocking, until all is done. */
+/* The loops around the single calls: blocking, until all is done. Apart from stream.c, because
+ * tests/fuzz/fuzz_stream.c takes the place of the single calls alone. */
 #include "base/stream.h"
 
 #include <errno.h>

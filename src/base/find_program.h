@@ -1,9 +1,9 @@
 /*
- * program.h - where the programs are that a run starts. Reads the environment (PATH) and
+ * find_program.h - where the programs are that a run starts. Reads the environment (PATH) and
  * /proc/self/exe; any thread.
  */
-#ifndef AFPBENCH_BASE_PROGRAM_H
-#define AFPBENCH_BASE_PROGRAM_H
+#ifndef AFPBENCH_BASE_FIND_PROGRAM_H
+#define AFPBENCH_BASE_FIND_PROGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>

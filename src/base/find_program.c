@@ -1,4 +1,4 @@
-#include "base/program.h"
+#include "base/find_program.h"
 
 #include <stdio.h>
 #include <stdlib.h>
