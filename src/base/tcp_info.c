@@ -1,9 +1,11 @@
 #include "base/tcp_info.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 _Static_assert(sizeof(struct tcp_info) <= TCP_SNAPSHOT_BYTES, "a snapshot holds struct tcp_info");
@@ -69,6 +71,21 @@ const struct tcp_field tcp_fields[] = {
     GAUGE("send_window_bytes", tcpi_snd_wnd),
 };
 const size_t tcp_field_count = sizeof tcp_fields / sizeof tcp_fields[0];
+
+bool tcp_moved(int socket, struct tcp_progress *progress)
+{
+    int queued = 0;
+    if (ioctl(socket, SIOCOUTQ, &queued) < 0 || (uint64_t)queued > progress->handed) {
+        return false;
+    }
+    uint64_t acknowledged = progress->handed - (uint64_t)queued;
+    if (acknowledged > progress->counted) {
+        acknowledged = progress->counted;
+    }
+    bool moved = acknowledged > progress->seen;
+    progress->seen = moved ? acknowledged : progress->seen;
+    return moved;
+}
 
 static uint32_t integer_option(int socket, int level, int option)
 {

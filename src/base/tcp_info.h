@@ -30,6 +30,28 @@ struct tcp_snapshot {
 
 MUST_CHECK bool tcp_snapshot_take(int socket, struct tcp_snapshot *snapshot, struct error *error);
 
+/*
+ * What the peer's TCP has acknowledged of a stream: a peer whose side takes bytes is slow, not
+ * mute, though a call of ours may be full or have nothing to receive for long. Some bytes do not
+ * count (tickles): any kernel takes them, whatever its program does.
+ */
+struct tcp_progress {
+    uint64_t handed;  /* bytes that the socket has taken of us */
+    uint64_t counted; /* of those, up to the last one that counts */
+    uint64_t seen;    /* of those, acknowledged when last looked at */
+};
+
+/* The socket took `size` bytes more. */
+static inline void tcp_handed(struct tcp_progress *progress, size_t size, bool counts)
+{
+    progress->handed += size;
+    progress->counted = counts ? progress->handed : progress->counted;
+}
+
+/* Whether the peer acknowledged bytes that count since the last look. One system call: for a wait
+ * that has lasted, not for every transfer. */
+bool tcp_moved(int socket, struct tcp_progress *progress);
+
 /* The fields that the rest of the project asks for by name; an index into tcp_fields. */
 enum tcp_field_id {
     TCP_RTT,

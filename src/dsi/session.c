@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/stream.h"
+#include "dsi/foreign.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,6 +18,9 @@
 /* Receive calls in a row that may bring nothing asked for before we look at the clock and at
  * signals: a peer that sends tickles without end is mute all the same. */
 #define UNASKED_LIMIT 256
+
+/* How often within the timeout a wait looks whether the peer's TCP still takes what we send. */
+#define LOOKS_PER_TIMEOUT 8
 
 /* Kept of the reply to a call that was given up. */
 #define LATE_BYTES 16
@@ -69,12 +73,15 @@ struct incoming {
 struct dsi_session {
     int fd;
     bool alive;
+    bool heard;         /* the first frame was an AFP server's */
     bool opened;        /* OpenSession was sent: the end deserves a DSICloseSession */
     uint16_t attention; /* the last shutdown notice; 0: none */
     struct interrupt *interrupt;
     const struct dsi_observer *observer;
     uint64_t timeout_ns;
-    uint64_t last_progress_ns;
+    uint64_t last_progress_ns; /* something awaited came, or was acknowledged by the peer's TCP */
+    uint64_t last_look_ns;     /* at `progress` */
+    struct tcp_progress progress;
     uint64_t last_sent_ns;
     uint64_t waited_ns; /* blocked in poll, all together */
     bool flooded;       /* much came, and nothing that was asked for */
@@ -189,8 +196,8 @@ static bool die(struct dsi_session *session)
     return false;
 }
 
-/* The name of the oldest request that has no reply; NULL if nothing is awaited. */
-static const char *awaited(const struct dsi_session *session)
+/* The oldest request that has no reply; NULL if nothing is awaited. */
+static const struct slot *oldest_awaited(const struct dsi_session *session)
 {
     const struct slot *oldest = NULL;
     for (size_t i = 0; i < session->window; i++) {
@@ -200,14 +207,54 @@ static const char *awaited(const struct dsi_session *session)
             oldest = slot;
         }
     }
-    if (oldest == NULL) {
-        return NULL;
+    return oldest;
+}
+
+static const char *slot_name(const struct slot *slot)
+{
+    return slot->name != NULL ? slot->name : dsi_command_name(slot->dsi_command);
+}
+
+/* The name of that request, or NULL. */
+static const char *awaited(const struct dsi_session *session)
+{
+    const struct slot *oldest = oldest_awaited(session);
+    return oldest != NULL ? slot_name(oldest) : NULL;
+}
+
+/* What came before the first frame was known to be one: a header or less, and what was received
+ * ahead, up to a banner's line. */
+static struct span first_bytes(const struct dsi_session *session, uint8_t *bytes)
+{
+    size_t have = session->incoming.header_have;
+    size_t ahead = session->ahead_end - session->ahead_at;
+    memcpy(bytes, session->incoming.header_bytes, have);
+    memcpy(bytes + have, session->ahead + session->ahead_at, ahead);
+    return (struct span){bytes, have + ahead};
+}
+
+/* Tells a peer that speaks another protocol; false, with the error set, if it is one. A few bytes
+ * are enough of a TLS alert or a short banner, after which nothing comes. */
+static bool is_ours(struct dsi_session *session, struct error *error)
+{
+    uint8_t bytes[DSI_HEADER_SIZE + AHEAD_BYTES];
+    char text[FOREIGN_TEXT_LENGTH];
+    if (session->heard) {
+        return true;
     }
-    return oldest->name != NULL ? oldest->name : dsi_command_name(oldest->dsi_command);
+    struct span first = first_bytes(session, bytes);
+    if (!foreign_bytes(first)) {
+        return true;
+    }
+    die(session);
+    return error_set(error, ERROR_PROTOCOL, 0, "%s %s", session->peer, foreign_text(first, text));
 }
 
 static bool closed(struct dsi_session *session, int errno_value, struct error *error)
 {
+    if (!is_ours(session, error)) {
+        return false;
+    }
     const char *what = awaited(session);
     die(session);
     error_set(error, ERROR_CLOSED, errno_value, "%s closed the connection%s%s%s%s%s", session->peer,
@@ -263,7 +310,8 @@ static bool send_slot(struct dsi_session *session, uint16_t index, bool *blocked
             *blocked = errno == EAGAIN || errno == EWOULDBLOCK;
             return *blocked || io_failed(session, error);
         }
-        session->last_progress_ns = session->last_sent_ns = clock_now_ns();
+        session->last_sent_ns = clock_now_ns();
+        tcp_handed(&session->progress, (size_t)sent, true);
         if (slot->sent == 0) {
             slot->result.submitted_ns = before_ns; /* the call itself is part of the service time */
         }
@@ -302,6 +350,7 @@ static bool send_tickle(struct dsi_session *session, bool *blocked, struct error
             return *blocked || io_failed(session, error);
         }
         session->tickle_left -= (size_t)sent;
+        tcp_handed(&session->progress, (size_t)sent, false);
         session->last_sent_ns = clock_now_ns();
     }
     return true;
@@ -458,18 +507,27 @@ static bool frame_arrived(struct dsi_session *session, struct error *error)
 static bool unasked(struct dsi_session *session, const struct dsi_header *header,
                     struct error *error)
 {
-    const char *what = awaited(session);
+    char wanted[80] = "";
+    const struct slot *oldest = oldest_awaited(session);
+    if (oldest != NULL) {
+        snprintf(wanted, sizeof wanted, "; awaited was request ID %u, %s",
+                 (unsigned)oldest->request_id, slot_name(oldest));
+    }
     die(session);
     return error_set(error, ERROR_PROTOCOL, 0,
-                     "%s sent a reply that answers nothing we asked: request ID %u, %s%s%s",
+                     "%s sent a reply that answers nothing we asked: request ID %u, %s%s",
                      session->peer, (unsigned)header->request_id, dsi_command_name(header->command),
-                     what != NULL ? "; awaited was " : "", what != NULL ? what : "");
+                     wanted);
 }
 
 /* Decides whose frame this is. */
 static bool header_arrived(struct dsi_session *session, struct error *error)
 {
     struct incoming *incoming = &session->incoming;
+    if (!is_ours(session, error)) {
+        return false;
+    }
+    session->heard = true;
     incoming->header = dsi_header_decode(incoming->header_bytes);
     incoming->have = 0;
     incoming->slot = NO_SLOT;
@@ -627,6 +685,9 @@ static bool pump_receive(struct dsi_session *session, struct error *error)
 
 static bool timed_out(struct dsi_session *session, struct error *error)
 {
+    if (!is_ours(session, error)) {
+        return false;
+    }
     const char *what = awaited(session);
     die(session);
     return error_set(error, ERROR_TIMEOUT, 0, "no answer to %s from %s in %g s", what,
@@ -634,13 +695,40 @@ static bool timed_out(struct dsi_session *session, struct error *error)
            error_remedy(error, REMEDY_TIME_LIMIT);
 }
 
+/* Only a wait for replies that may not take for ever runs against the clock. */
+static bool is_timed(const struct dsi_session *session)
+{
+    return session->outstanding > 0 && session->patient == 0;
+}
+
+static uint64_t next_look(const struct dsi_session *session)
+{
+    uint64_t from = session->last_look_ns > session->last_progress_ns ? session->last_look_ns
+                                                                      : session->last_progress_ns;
+    return from + session->timeout_ns / LOOKS_PER_TIMEOUT;
+}
+
+/* Our socket takes what fits into its buffer, whoever listens; what counts is what the peer's TCP
+ * acknowledges while we wait. The first look of a wait only says from where: what was acknowledged
+ * until then was under way when the wait began. */
+static void look_for_progress(struct dsi_session *session, uint64_t now_ns)
+{
+    bool again = session->last_look_ns >= session->last_progress_ns;
+    session->last_look_ns = now_ns;
+    if (tcp_moved(session->fd, &session->progress) && again) {
+        session->last_progress_ns = now_ns;
+    }
+}
+
 /* When the next thing has to happen although nothing arrives. */
 static uint64_t next_deadline(const struct dsi_session *session, uint64_t deadline_ns)
 {
     uint64_t tickle = session->last_sent_ns + DSI_TICKLE_INTERVAL_S * NS_PER_S;
     uint64_t earliest = tickle < deadline_ns ? tickle : deadline_ns;
-    if (session->outstanding > 0 && session->patient == 0) {
+    if (is_timed(session)) {
         uint64_t limit = session->last_progress_ns + session->timeout_ns;
+        uint64_t look = next_look(session);
+        limit = look < limit ? look : limit;
         earliest = limit < earliest ? limit : earliest;
     }
     return earliest;
@@ -665,7 +753,10 @@ static bool wait_for_events(struct dsi_session *session, uint64_t deadline_ns, i
         return false;
     }
     *readable = descriptors[2].revents != 0;
-    if ((ready == 0 || session->flooded) && session->outstanding > 0 && session->patient == 0 &&
+    if (is_timed(session) && now >= next_look(session)) {
+        look_for_progress(session, now);
+    }
+    if ((ready == 0 || session->flooded) && is_timed(session) &&
         now >= session->last_progress_ns + session->timeout_ns) {
         return timed_out(session, error);
     }

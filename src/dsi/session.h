@@ -5,7 +5,8 @@
  * reply, in whatever order the server answers. Between them the session reads and writes at the
  * same time, so that neither side can block the other; it answers to tickles, attentions and the
  * server's close at any frame boundary, sends a tickle when nothing was sent for 30 s, gives up
- * when nothing moves for the timeout, and stops at an interrupt.
+ * when nothing awaited comes and the peer's TCP acknowledges nothing for the timeout, and stops at
+ * an interrupt. A peer that is no AFP server is told by its first bytes: ERROR_PROTOCOL.
  *
  * Ownership: the caller keeps payloads and reply buffers alive until their reply is reaped or
  * dsi_settle() has returned. A session belongs to one thread. After ERROR_CLOSED, ERROR_PROTOCOL or

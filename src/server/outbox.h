@@ -5,11 +5,12 @@
  * (inbox_store), so that a client which sends requests and reads their replies later does not
  * block both sides (doc/protocol.md 7, item 7). Until the inbox's store is full that is; then the
  * client has to read. One thread uses an outbox. Functions that return false have lost the
- * connection; a client that takes nothing for `limit_ns` is ERROR_TIMEOUT.
+ * connection; a client whose TCP takes nothing for `limit_ns` is ERROR_TIMEOUT.
  */
 #ifndef AFPBENCH_SERVER_OUTBOX_H
 #define AFPBENCH_SERVER_OUTBOX_H
 
+#include "base/tcp_info.h"
 #include "server/inbox.h"
 
 #include <sys/types.h>
@@ -17,6 +18,8 @@
 
 struct outbox {
     int socket;
+    struct tcp_progress progress;
+    bool uncounted; /* see outbox_count() */
     uint64_t limit_ns;
     struct inbox *inbox;
 };
@@ -33,6 +36,13 @@ MUST_CHECK bool outbox_send(struct outbox *outbox, struct iovec *pieces, size_t 
  * with *file_error set when the file cannot be sent so, and nothing was lost. */
 MUST_CHECK bool outbox_send_file(struct outbox *outbox, int file, uint64_t offset, uint64_t size,
                                  size_t *sent, int *file_error, struct error *error);
+
+/* From here on, until true: what is sent is no answer (a tickle), and that the client's TCP takes
+ * it says nothing of the client. */
+void outbox_count(struct outbox *outbox, bool counts);
+
+/* Whether the client's TCP took some of the answers since the last question. */
+bool outbox_moved(struct outbox *outbox);
 
 /* True if a small frame can be sent without a wait. */
 bool outbox_has_room(const struct outbox *outbox);

@@ -91,7 +91,10 @@ static bool send_reply(struct session *session, const struct dsi_header *request
 static bool send_own(struct session *session, enum dsi_command command, struct error *error)
 {
     struct dsi_header header = {.command = (uint8_t)command, .request_id = session->request_id++};
-    return send_frame(session, &header, no_payload, no_range, error);
+    outbox_count(&session->outbox, false);
+    bool sent = send_frame(session, &header, no_payload, no_range, error);
+    outbox_count(&session->outbox, true);
+    return sent;
 }
 
 /* A client that does not take what is there already needs no tickle; and a tickle must not wait for
@@ -113,13 +116,16 @@ bool session_breathe(struct session *session, struct error *error)
     return tickle_if_due(session, error);
 }
 
-/* The inbox heard nothing for a tick. */
+/* The inbox heard nothing for a tick. A client that still takes its replies is not silent: it has
+ * only nothing to say yet. */
 static bool idle(void *context, uint64_t silent_ns, struct error *error)
 {
     struct session *session = context;
     uint64_t limit_ns = session->sleeping ? SESSION_SLEEP_LIMIT_HOURS * 3600 * NS_PER_S
                                           : session->service->silence_ns;
-    if (silent_ns >= limit_ns) {
+    if (outbox_moved(&session->outbox)) {
+        session->inbox.silent_ns = 0;
+    } else if (silent_ns >= limit_ns) {
         return error_set(error, ERROR_TIMEOUT, 0, "nothing heard from the client for %u s",
                          (unsigned)(silent_ns / NS_PER_S));
     }

@@ -15,6 +15,10 @@
 /* Sets the clock of this program forward; it never goes back. */
 void skip_seconds(time_t seconds);
 
+/* A wait of this program with nothing to wake it then takes no time: the clock is set to its end,
+ * after `instead` was called with `context`. NULL: waits take their time. */
+void replace_waits(void (*instead)(void *context), void *context);
+
 /* ---- A session and its peer ---- */
 
 struct line {

@@ -405,7 +405,8 @@ static void replies_that_answer_nothing(void **state)
         const char *reply;
         const char *message;
     } rows[] = {
-        {"01 02 0007 00000000 00000000 00000000", "request ID 7, DSICommand"},
+        {"01 02 0007 00000000 00000000 00000000",
+         "request ID 7, DSICommand; awaited was request ID 1, FPFlushFork"},
         {"01 06 0001 00000000 00000000 00000000", "request ID 1, DSIWrite"},
         {"01 09 0001 00000000 00000000 00000000", "request ID 1, unknown DSI command"},
         {"01 05 0000 00000000 00000000 00000000", "request ID 0, DSITickle"},
@@ -417,6 +418,49 @@ static void replies_that_answer_nothing(void **state)
         SUBMIT(&line, .tag = 1);
         peer_send(&line, rows[i].reply);
         reap_fails(&line, ERROR_PROTOCOL, rows[i].message);
+        assert_false(dsi_alive(line.session));
+        line_close(&line);
+    }
+}
+
+/* What a server of another protocol says first; then it closes, or waits. */
+static void a_peer_that_is_not_afp(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *message;
+    } rows[] = {
+#define SAYS(bytes, message) {bytes, sizeof(bytes) - 1, message}
+        SAYS("SSH-2.0-OpenSSH_9.2\r\nmore",
+             " answers as SSH (SSH-2.0-OpenSSH_9.2), not AFP: is the port right?"),
+        SAYS("HTTP/1.1 400 Bad Request\r\n\r\n",
+             " answers as HTTP (HTTP/1.1 400 Bad Request), not"),
+        SAYS("220 mail ESMTP\r\n", " answers as FTP or SMTP (220 mail ESMTP), not AFP"),
+        SAYS("+OK\r\n", " answers as POP3 (+OK), not AFP"),
+        SAYS("\0\0\0\x40\xfeSMB\x40\0\0\0\0\0\0\0", " answers as SMB, not AFP"),
+        SAYS("\x83\0\0\x01\x8f", " answers as SMB (NetBIOS), not AFP"),
+        SAYS("\x15\x03\x03\0\x02\x02\x46", " answers as TLS, not AFP"),
+        SAYS("\xde\xad\xbe\xef hello there",
+             " is no AFP server: it answers \"\\xde\\xad\\xbe\\xef hello"),
+        SAYS("\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", " is no AFP server: it answers \"\\x00\\x00"),
+#undef SAYS
+    };
+    for (size_t i = 0; i < COUNT(rows) * 2; i++) {
+        struct line line;
+        bool closes = i % 2 == 0;
+        line_open(&line);
+        SUBMIT(&line, .tag = 1);
+        peer_expect(&line, "00 02 0001"); /* so that the end is no reset */
+        peer_expect(&line, "00000000 00000004 00000000 0b000100");
+        peer_send_bytes(&line, (const uint8_t *)rows[i / 2].bytes, rows[i / 2].size);
+        if (closes) {
+            peer_hang_up(&line);
+        } else {
+            usleep(1000);
+            skip_seconds(11);
+        }
+        reap_fails(&line, ERROR_PROTOCOL, rows[i / 2].message);
         assert_false(dsi_alive(line.session));
         line_close(&line);
     }
@@ -538,6 +582,7 @@ int main(void)
         cmocka_unit_test(sending_to_a_peer_that_is_gone),
         cmocka_unit_test(the_end_after_a_reply),
         cmocka_unit_test(replies_that_answer_nothing),
+        cmocka_unit_test(a_peer_that_is_not_afp),
         cmocka_unit_test(a_second_reply_answers_nothing),
         cmocka_unit_test(ids_pass_by_what_the_replay_cache_knows),
     };

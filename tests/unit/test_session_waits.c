@@ -2,7 +2,9 @@
 #include "session_fixture.h"
 
 #include "base/clock.h"
+#include "server/outbox.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -72,6 +74,119 @@ static void tickles_when_nothing_was_sent(void **state)
     SUBMIT(&line, .tag = 1);
     peer_expect(&line, "00 02 0002"); /* a tickle takes an ID */
     line_close(&line);
+}
+
+/* ---- Progress is what moved ---- */
+
+#define SIP ((size_t)256 << 10)
+
+/* The peer's part of a wait: it takes so much of what was sent, until all of it came. */
+struct sipper {
+    const struct line *line;
+    size_t step, left;
+};
+
+static void sip(void *context)
+{
+    static uint8_t bytes[SIP];
+    struct sipper *sipper = context;
+    for (size_t taken = 0; taken < sipper->step && sipper->left > 0;) {
+        struct pollfd peer = {.fd = sipper->line->peer, .events = POLLIN};
+        poll(&peer, 1, 100); /* the kernel may be slow to deliver */
+        ssize_t got = recv(sipper->line->peer, bytes, sipper->step - taken, MSG_DONTWAIT);
+        if (got <= 0) {
+            break;
+        }
+        taken += (size_t)got;
+        sipper->left -= (size_t)got;
+    }
+    usleep(sipper->step > 0 ? 5000 : 0); /* and to acknowledge */
+    if (sipper->left == 0) {
+        peer_send(sipper->line, "01 06 0001 00000000 00000000 00000000");
+        sipper->left = SIZE_MAX;
+    }
+}
+
+/* A write that takes minutes in steps of which our buffer, far larger, tells nothing. */
+static void a_slow_receiver_is_not_mute(void **state)
+{
+    struct line line;
+    struct dsi_reply reply;
+    uint8_t *payload = large_payload();
+    line_open(&line);
+    size_t size = LARGE / 4;
+    struct sipper sipper = {&line, SIP, DSI_HEADER_SIZE + sizeof flush_block + size};
+    uint64_t begin_ns = clock_now_ns();
+    SUBMIT(&line, .command = DSI_WRITE, .payload = {payload, size}, .tag = 1);
+    replace_waits(sip, &sipper);
+    bool ok = dsi_reap(line.session, &reply, &line.error);
+    replace_waits(NULL, NULL);
+    check(ok, "%s", line.error.message);
+    assert_true(clock_now_ns() - begin_ns > 20 * NS_PER_S); /* twice the timeout */
+    free(payload);
+    line_close(&line);
+}
+
+/* What our buffer and the peer's swallow of a large write is no sign of life. */
+static void a_mute_receiver_times_out_once(void **state)
+{
+    struct line line;
+    struct dsi_reply reply;
+    uint8_t *payload = large_payload();
+    line_open(&line);
+    struct sipper sipper = {&line, 0, SIZE_MAX};
+    uint64_t begin_ns = clock_now_ns();
+    SUBMIT(&line, .command = DSI_WRITE, .payload = {payload, LARGE / 4}, .tag = 1);
+    replace_waits(sip, &sipper);
+    bool ok = dsi_reap(line.session, &reply, &line.error);
+    replace_waits(NULL, NULL);
+    assert_false(ok);
+    check_error(&line.error, ERROR_TIMEOUT, "in 10 s");
+    uint64_t took_ns = clock_now_ns() - begin_ns;
+    assert_in_range(took_ns / NS_PER_MS, 10000, 11500);
+    free(payload);
+    line_close(&line);
+}
+
+/* Another connection to the line's listener, whose accepted end is the peer from now on. */
+static int line_join(struct line *line)
+{
+    struct sockaddr_storage address;
+    socklen_t size = sizeof address;
+    int joined = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(getsockname(line->listener, (struct sockaddr *)&address, &size), 0);
+    assert_int_equal(connect(joined, (struct sockaddr *)&address, size), 0);
+    close(line->peer);
+    line->peer = accept(line->listener, NULL, NULL);
+    assert_true(line->peer >= 0);
+    return joined;
+}
+
+/* The other side: a server whose client takes a reply slowly, or not at all. */
+static void the_server_judges_its_client_alike(void **state)
+{
+    for (int slow = 0; slow < 2; slow++) {
+        struct line line;
+        struct inbox inbox;
+        struct outbox outbox;
+        uint8_t *payload = large_payload();
+        line_open(&line);
+        int server = line_join(&line);
+        struct iovec piece = {payload, LARGE / 4};
+        struct sipper sipper = {&line, slow ? SIP : 0, SIZE_MAX};
+        inbox = (struct inbox){.socket = server, .pipe = {-1, -1}};
+        assert_true(outbox_open(&outbox, server, 10 * NS_PER_S, &inbox, &line.error));
+        replace_waits(sip, &sipper);
+        bool ok = outbox_send(&outbox, &piece, 1, false, &line.error);
+        replace_waits(NULL, NULL);
+        assert_int_equal(ok, slow);
+        if (!slow) {
+            check_error(&line.error, ERROR_TIMEOUT, "the client took nothing for 10 s");
+        }
+        free(payload);
+        close(server);
+        line_close(&line);
+    }
 }
 
 /* ---- Idling ---- */
@@ -264,6 +379,9 @@ int main(void)
         cmocka_unit_test(tickles_without_end_are_no_answer),
         cmocka_unit_test(a_patient_request_waits),
         cmocka_unit_test(tickles_when_nothing_was_sent),
+        cmocka_unit_test(a_slow_receiver_is_not_mute),
+        cmocka_unit_test(a_mute_receiver_times_out_once),
+        cmocka_unit_test(the_server_judges_its_client_alike),
         cmocka_unit_test(idles),
         cmocka_unit_test(an_interrupt_leaves_the_session_usable),
         cmocka_unit_test(a_call_that_was_given_up_keeps_its_hands_off),
