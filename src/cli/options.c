@@ -1,5 +1,6 @@
 #include "cli/options.h"
 
+#include "base/memory.h"
 #include "base/units.h"
 #include "version.h"
 
@@ -252,5 +253,5 @@ int options_report(const struct option_program *program, const struct error *err
 
 void options_wipe(char *argument)
 {
-    explicit_bzero(argument, strlen(argument));
+    memory_wipe(argument, strlen(argument));
 }

@@ -1,8 +1,8 @@
 /* Commands about the server and the session: doc/protocol.md 5.1. */
 #include "server/call.h"
+#include "uam/crypto.h"
 
 #include <string.h>
-#include <sys/random.h>
 #include <time.h>
 
 int32_t command_server_info(struct call *call)
@@ -112,7 +112,7 @@ int32_t command_session_token(struct call *call)
     }
     static const uint8_t none[sizeof session->token];
     if (memcmp(session->token, none, sizeof none) == 0 &&
-        getrandom(session->token, sizeof session->token, 0) < 0) {
+        !random_fill(NULL, session->token, sizeof session->token)) {
         return AFP_MISC_ERROR;
     }
     struct span token = {session->token, sizeof session->token};

@@ -5,10 +5,8 @@
 #include "base/memory.h"
 #include "base/stream.h"
 
-#include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define HOLD_LIMIT 4096
@@ -354,16 +352,30 @@ static bool wrong_value(const struct fault_kind *kind, const char *text, struct 
                      kind->takes == VALUE_BYTES ? " bytes" : "");
 }
 
+static unsigned digit_value(char digit)
+{
+    return (unsigned)(digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10);
+}
+
 /* Digits of `base` with a sign where the least number has one; nothing else, and in range. */
 static bool read_number(const char *text, int base, const struct fault_kind *kind, int64_t *number)
 {
-    char *end;
-    const char *digits = text + (text[0] == '-' && kind->least < 0);
-    errno = 0;
-    *number = strtoll(text, &end, base);
-    return strspn(digits, base == 16 ? "0123456789abcdefABCDEF" : "0123456789") == strlen(digits) &&
-           digits[0] != '\0' && *end == '\0' && errno == 0 && *number >= kind->least &&
-           *number <= kind->most;
+    bool negative = text[0] == '-' && kind->least < 0;
+    const char *digits = text + negative;
+    *number = 0;
+    if (digits[0] == '\0' ||
+        strspn(digits, base == 16 ? "0123456789abcdefABCDEF" : "0123456789") != strlen(digits)) {
+        return false;
+    }
+    for (; *digits != '\0'; digits++) {
+        int64_t digit = digit_value(*digits);
+        if (*number > (INT64_MAX - digit) / base) {
+            return false;
+        }
+        *number = *number * base + digit;
+    }
+    *number = negative ? -*number : *number;
+    return *number >= kind->least && *number <= kind->most;
 }
 
 /* "0.25": whole seconds, then up to nine decimals; no locale. */
@@ -396,8 +408,8 @@ static bool read_bytes(const char *text, struct fault *fault)
         return false;
     }
     for (fault->size = 0; fault->size < length / 2; fault->size++) {
-        const char pair[] = {text[fault->size * 2], text[fault->size * 2 + 1], '\0'};
-        fault->bytes[fault->size] = (uint8_t)strtoul(pair, NULL, 16);
+        const char *pair = text + fault->size * 2;
+        fault->bytes[fault->size] = (uint8_t)(digit_value(pair[0]) * 16 + digit_value(pair[1]));
     }
     return true;
 }

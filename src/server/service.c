@@ -4,10 +4,10 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/stream.h"
+#include "uam/crypto.h"
 
 #include <netinet/in.h>
 #include <string.h>
-#include <sys/random.h>
 
 static bool check_volume(const struct server_config *config, size_t index, struct error *error)
 {
@@ -113,7 +113,7 @@ bool service_open(struct service *service, const struct server_config *config, s
     if (!check_config(config, error)) {
         return false;
     }
-    if (getrandom(service->signature, sizeof service->signature, 0) < 0) {
+    if (!random_fill(NULL, service->signature, sizeof service->signature)) {
         memcpy(service->signature, "afpbench server", sizeof service->signature);
     }
     service->volumes = memory_allocate(config->volume_count, sizeof *service->volumes);
