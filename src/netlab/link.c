@@ -70,15 +70,17 @@ bool link_parse_fault(const char *text, const char *key, struct link_fault *faul
     char times[32];
     char again = '\0';
     char more;
-    *fault = (struct link_fault){.no_delay = strcmp(text, "no-delay") == 0};
+    *fault = (struct link_fault){.no_delay = strcmp(text, "no-delay") == 0,
+                                 .no_lateness = strcmp(text, "no-lateness") == 0};
     int fields = sscanf(text, "stall=%31[^@]@%31[0-9]%c%c", time, times, &again, &more);
     fault->stall_again = again == '+';
-    return fault->no_delay ||
+    return fault->no_delay || fault->no_lateness ||
            (fields >= 2 && fields <= 3 && (fields == 2 || fault->stall_again) &&
             link_parse_time(time, key, &fault->stall_ns, error) &&
             parse_unsigned(times, key, 1, UINT32_MAX, &fault->stall_at, error)) ||
            error_set(error, ERROR_USAGE, 0,
-                     "%s '%s': expected no-delay, stall=TIME@N or stall=TIME@N+", key, text);
+                     "%s '%s': expected no-delay, no-lateness, stall=TIME@N or stall=TIME@N+", key,
+                     text);
 }
 
 uint64_t link_still_ns(const struct link_config *config)

@@ -19,6 +19,7 @@ struct lab;
 /* What the emulator shall do wrong, for tests that want it caught (CONTRIBUTING.md). */
 struct link_fault {
     bool no_delay;
+    bool no_lateness; /* tells of none: for tests of other things on a busy machine */
     /* It stands still at the first frame after its lateness was taken so many times; 0: never. */
     uint64_t stall_at;
     bool stall_again; /* and after each later time */

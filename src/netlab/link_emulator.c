@@ -479,7 +479,8 @@ static uint64_t emulator_take_lateness(struct link *link)
 {
     struct emulator *emulator = link->state;
     atomic_fetch_add(&emulator->taken, 1);
-    return atomic_exchange(&emulator->latest_ns, 0);
+    uint64_t latest_ns = atomic_exchange(&emulator->latest_ns, 0);
+    return emulator->fault.no_lateness ? 0 : latest_ns;
 }
 
 static const char *emulator_conditions(struct link *link)

@@ -169,6 +169,7 @@ static void faults(void **state)
         struct link_fault fault;
     } rows[] = {
         {"no-delay", true, {.no_delay = true}},
+        {"no-lateness", true, {.no_lateness = true}},
         {"stall=2s@4", true, {.stall_ns = 2000000000, .stall_at = 4}},
         {"stall=50ms@1+", true, {.stall_ns = 50000000, .stall_at = 1, .stall_again = true}},
         {"", false, {0}},
@@ -188,10 +189,11 @@ static void faults(void **state)
         bool ok = link_parse_fault(rows[i].text, "KEY", &fault, &error);
         check(ok == rows[i].ok, "'%s'", rows[i].text);
         if (!ok) {
-            check_error(&error, ERROR_USAGE, "expected no-delay, stall=TIME@N");
+            check_error(&error, ERROR_USAGE, "expected no-delay, no-lateness, stall");
             continue;
         }
         assert_int_equal(fault.no_delay, rows[i].fault.no_delay);
+        assert_int_equal(fault.no_lateness, rows[i].fault.no_lateness);
         assert_int_equal(fault.stall_ns, rows[i].fault.stall_ns);
         assert_int_equal(fault.stall_at, rows[i].fault.stall_at);
         assert_int_equal(fault.stall_again, rows[i].fault.stall_again);
