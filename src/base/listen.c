@@ -56,8 +56,11 @@ bool listen_tcp(const char *address, uint16_t *port, int *listener, struct error
     *listener = listen_on(info, port);
     code = errno;
     freeaddrinfo(info);
-    return *listener >= 0 ||
-           error_set_errno(error, code, "cannot listen on %s port %u", address, (unsigned)*port);
+    if (*listener >= 0) {
+        return true;
+    }
+    error_set_errno(error, code, "cannot listen on %s port %u", address, (unsigned)*port);
+    return code == EACCES && error_remedy(error, REMEDY_HIGH_PORT);
 }
 
 int listen_accept(int listener)

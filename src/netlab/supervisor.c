@@ -1,6 +1,7 @@
 #include "netlab/supervisor.h"
 
 #include "base/child.h"
+#include "netlab/privilege.h"
 #include "netlab/user_map.h"
 
 #include <errno.h>
@@ -58,6 +59,15 @@ static bool open_channel(struct channel *channel, struct error *error)
     return true;
 }
 
+/* ---- What is lacking ---- */
+
+/* Appends what helps, to a message that ends with what errno said. Returns false. */
+static bool advise(const struct privilege *privilege, bool full, struct error *error)
+{
+    char advice[PRIVILEGE_TEXT_LENGTH];
+    return error_append(error, "; %s", privilege_advice(privilege, full, advice));
+}
+
 /* ---- The child ---- */
 
 /* The kernel kills us when the parent dies; if it died before that was asked for, its end of the
@@ -75,22 +85,22 @@ static bool die_with_parent(const struct channel *channel, struct error *error)
 /* A fresh /proc shows this PID namespace. Where a container has mounts over parts of its /proc the
  * kernel refuses another one; the old one does as well for everything that the lab asks for:
  * /proc/thread-self and /proc/sys/net follow the asking thread. */
-static bool make_mounts_private(struct error *error)
+static bool make_mounts_private(const struct privilege *privilege, struct error *error)
 {
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
-        return error_set_errno(
-            error, errno,
-            errno == EINVAL ? "/ is no mount point here (in a chroot?), so mounts would not "
-                              "stay in the run's namespace"
-                            : "cannot make the mounts of the run's namespace private (a security "
-                              "module may refuse it: on Ubuntu, as root, sysctl -w "
-                              "kernel.apparmor_restrict_unprivileged_userns=0)");
+        bool rootless = errno == EINVAL;
+        error_set_errno(error, errno,
+                        rootless ? "/ is no mount point here (in a chroot?), so mounts would not "
+                                   "stay in the run's namespace"
+                                 : "cannot make the mounts of the run's namespace private");
+        return !rootless && advise(privilege, false, error);
     }
     (void)mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL);
     return true;
 }
 
-static bool settle_in(struct channel *channel, struct supervisor *supervisor, struct error *error)
+static bool settle_in(struct channel *channel, const struct privilege *privilege,
+                      struct supervisor *supervisor, struct error *error)
 {
     close_end(&channel->go[WRITE_END]);
     close_end(&channel->failure[READ_END]);
@@ -102,15 +112,16 @@ static bool settle_in(struct channel *channel, struct supervisor *supervisor, st
     if (setpgid(0, 0) < 0) {
         return error_set_errno(error, errno, "cannot make a process group");
     }
-    return die_with_parent(channel, error) && make_mounts_private(error);
+    return die_with_parent(channel, error) && make_mounts_private(privilege, error);
 }
 
-_Noreturn static void run_child(struct channel *channel, const sigset_t *mask,
+_Noreturn static void run_child(struct channel *channel, const struct privilege *privilege,
+                                const sigset_t *mask,
                                 int (*inside)(const struct supervisor *, void *), void *context)
 {
     struct supervisor supervisor;
     struct error error = {.domain = ERROR_NONE};
-    if (!settle_in(channel, &supervisor, &error)) {
+    if (!settle_in(channel, privilege, &supervisor, &error)) {
         ssize_t told = write(channel->failure[WRITE_END], &error, sizeof error);
         (void)told; /* nobody is left to hear it */
         _exit(EXIT_CANNOT_RUN);
@@ -123,14 +134,11 @@ _Noreturn static void run_child(struct channel *channel, const sigset_t *mask,
 
 /* ---- The parent ---- */
 
-static bool refused(int cause, struct error *error)
+static bool refused(int cause, const struct privilege *privilege, struct error *error)
 {
     bool full = cause == ENOSPC || cause == EUSERS;
-    return error_set_errno(
-        error, cause, "this system refuses user namespaces; as root, allow them with %s",
-        full ? "sysctl -w user.max_user_namespaces=10000"
-             : "sysctl -w kernel.unprivileged_userns_clone=1 (Debian) or "
-               "kernel.apparmor_restrict_unprivileged_userns=0 (Ubuntu), or run this as root");
+    error_set_errno(error, cause, "no namespaces can be made here");
+    return advise(privilege, full, error);
 }
 
 /* A fork into new namespaces: there is no function of the C library for that. Root does without a
@@ -153,13 +161,14 @@ static pid_t fork_into_namespaces(bool *own_users)
 }
 
 /* Maps users, lets the child begin and hears whether it could. */
-static bool let_go(struct channel *channel, pid_t child, bool own_users, struct error *error)
+static bool let_go(struct channel *channel, const struct privilege *privilege, pid_t child,
+                   bool own_users, struct error *error)
 {
     close_end(&channel->go[READ_END]);
     close_end(&channel->failure[WRITE_END]);
     enum supervisor_users users = user_map_own();
     if (own_users && !user_map_write(child, &users, error)) {
-        return false;
+        return advise(privilege, false, error);
     }
     if (write(channel->go[WRITE_END], &users, sizeof users) != (ssize_t)sizeof users) {
         return error_set_errno(error, errno, "cannot start the run's process");
@@ -188,10 +197,10 @@ static int await_child(pid_t child, const sigset_t *signals)
     return state;
 }
 
-static bool watch_child(struct channel *channel, pid_t child, bool own_users,
-                        const sigset_t *signals, int *status, struct error *error)
+static bool watch_child(struct channel *channel, const struct privilege *privilege, pid_t child,
+                        bool own_users, const sigset_t *signals, int *status, struct error *error)
 {
-    if (!let_go(channel, child, own_users, error)) {
+    if (!let_go(channel, privilege, child, own_users, error)) {
         kill(child, SIGKILL);
         while (waitpid(child, NULL, 0) < 0 && errno == EINTR) {
         }
@@ -214,6 +223,8 @@ bool supervisor_run(int (*inside)(const struct supervisor *supervisor, void *con
     sigset_t signals;
     sigset_t mask;
     bool own_users;
+    struct privilege privilege;
+    privilege_read(&privilege);
     if (!open_channel(&channel, error)) {
         return false;
     }
@@ -227,10 +238,11 @@ bool supervisor_run(int (*inside)(const struct supervisor *supervisor, void *con
     sigprocmask(SIG_BLOCK, &signals, &mask);
     pid_t child = fork_into_namespaces(&own_users);
     if (child == 0) {
-        run_child(&channel, &mask, inside, context);
+        run_child(&channel, &privilege, &mask, inside, context);
     }
-    bool done = child < 0 ? refused(errno, error)
-                          : watch_child(&channel, child, own_users, &signals, status, error);
+    bool done = child < 0
+                    ? refused(errno, &privilege, error)
+                    : watch_child(&channel, &privilege, child, own_users, &signals, status, error);
     close_channel(&channel);
     sigprocmask(SIG_SETMASK, &mask, NULL);
     return done;

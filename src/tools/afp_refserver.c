@@ -251,6 +251,11 @@ static const struct option_row rows[] = {
     {0, "machine-type", "STRING", "what it says it is", OPTION_TEXT, FIELD(machine_type)},
 };
 
+static const char *const remedies[REMEDIES] = {
+    [REMEDY_HIGH_PORT] = ": ports below 1024 (net.ipv4.ip_unprivileged_port_start) need root or "
+                         "CAP_NET_BIND_SERVICE; -p 10548 does not, and -p 0 takes one that is free",
+};
+
 static const struct option_program program = {
     .name = "afp_refserver",
     .purpose = "a small, fast AFP server for tests and measurements",
@@ -266,6 +271,7 @@ static const struct option_program program = {
                "  read-only        nothing can be changed\n",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
+    .remedies = remedies,
 };
 
 static void release_texts(struct settings *settings)

@@ -5,8 +5,10 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import signal
 import sys
+import tempfile
 import termios
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
@@ -14,7 +16,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 import afpclient
 import programs
 import tap
-from programs import DONE, INTERRUPTED, REFSERVER, SPEEDTEST, TEST_FAILED, USAGE, Refserver, run
+from programs import (CANNOT_RUN, DONE, INTERRUPTED, REFSERVER, SPEEDTEST, TEST_FAILED, USAGE,
+                      Refserver, run)
 
 PROGRAMS = {'afp_speedtest': SPEEDTEST, 'afp_refserver': REFSERVER,
             'afp_report': programs.BIN_DIR / 'afp_report',
@@ -199,6 +202,20 @@ def test_terminal_echoes_again_when_the_password_is_not_given(interrupt):
         if pid:
             os.kill(pid, signal.SIGKILL)
         os.close(terminal)
+
+
+def test_refserver_low_port_as_an_ordinary_user():
+    tap.require(os.getuid() == 0, 'needs root, for a network without a lower limit')
+    ordinary = ('unshare', '-n', 'setpriv', '--reuid', '65534', '--clear-groups',
+                '--bounding-set', '-all')
+    with tempfile.TemporaryDirectory() as place:    # where that user may go
+        pathlib.Path(place).chmod(0o755)
+        shutil.copy(REFSERVER, place)
+        probe = run(*ordinary, 'true')
+        tap.require(probe.code == 0, 'no network of its own')
+        run(*ordinary, pathlib.Path(place) / REFSERVER.name).expect(
+            CANNOT_RUN, 'port 548: Permission denied', 'ports below 1024', 'CAP_NET_BIND_SERVICE',
+            '-p 10548', '-p 0')
 
 
 def test_refserver_ends_at_SIGTERM():

@@ -827,6 +827,16 @@ def test_as_an_ordinary_user():
     tap.equal((directory / 'mine').stat().st_uid, 65534)
 
 
+def test_root_of_a_container():
+    """Has the name and lacks the rights: to become root is no advice."""
+    tap.require(os.getuid() == 0, 'needs root, to take its rights away')
+    before = ('setpriv', '--bounding-set', '-all', '--inh-caps', '-all')
+    result = perftest(*SMALL, f'OUTDIR={outdir()}', before=before, server='refserver')
+    result.expect(CANNOT_RUN, 'root here lacks CAP_SYS_ADMIN ', '--privileged',
+                  '--cap-add=SYS_ADMIN ')
+    assert 'as root' not in result.err, result
+
+
 def teardown():
     shutil.rmtree(scratch, ignore_errors=True)
 
