@@ -170,10 +170,11 @@ bool child_watch(const struct child *child, const struct child_watch *watch, str
     }
 }
 
+/* Not when the wait fails: who believes in an end reaps it, which waits without a limit. */
 static bool await_end(const struct child *child, uint64_t deadline_ns)
 {
     struct pollfd end = {.fd = child->end, .events = POLLIN};
-    return stream_poll(&end, 1, deadline_ns) != 0;
+    return stream_poll(&end, 1, deadline_ns) > 0;
 }
 
 bool child_has_ended(const struct child *child)
