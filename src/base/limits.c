@@ -109,9 +109,13 @@ static const struct {
     {"", "/unified", read_both_v2},
 };
 
+/* The hierarchy of version 2 has an empty list. */
 static bool has_controller(const char *list, size_t length, const char *controller)
 {
     size_t wanted = strlen(controller);
+    if (wanted == 0) {
+        return length == 0;
+    }
     while (length > 0) {
         const char *comma = memchr(list, ',', length);
         size_t word = comma != NULL ? (size_t)(comma - list) : length;
@@ -122,7 +126,7 @@ static bool has_controller(const char *list, size_t length, const char *controll
         list += step;
         length -= step;
     }
-    return wanted == 0 && length == 0;
+    return false;
 }
 
 /* A group obeys the limits of all groups above it. Inside a container the path may be that of the
