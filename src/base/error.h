@@ -49,8 +49,11 @@ enum error_remedy {
     REMEDY_WINDOW,          /* fewer requests at once, or smaller ones */
     REMEDY_BLOCKS,          /* requests of whole blocks, or not past the cache */
     REMEDY_CLEANING,        /* to remove later what stays */
-    REMEDY_HIGH_PORT,       /* to listen on another one, above those that need a right */
     REMEDY_EXISTING_FILE,   /* to read one, where none may be made */
+    /* what afp_speedtest does not do */
+    REMEDY_HIGH_PORT,  /* to listen on another one, above those that need a right */
+    REMEDY_SAME_TESTS, /* to measure the same tests and sizes */
+    REMEDY_RESULT,     /* a file that a program of ours wrote */
     REMEDIES
 };
 

@@ -9,7 +9,7 @@ static bool bad_gate(const char *gate, size_t length, struct error *error)
 {
     int shown = length < GATE_TEXT_LENGTH ? (int)length : GATE_TEXT_LENGTH;
     return error_set(error, ERROR_USAGE, 0,
-                     "--fail-if: '%.*s' is no gate; the form is slower|faster[>NUMBER%%], several "
+                     "'%.*s' is no gate; the form is slower|faster[>NUMBER%%], several "
                      "with commas, as in 'slower>5%%,faster>50%%'",
                      shown, gate);
 }
@@ -71,7 +71,7 @@ bool comparison_gates_parse(const char *expression, struct comparison_gates *gat
     for (;;) {
         size_t length = strcspn(expression, ",");
         if (gates->count == GATE_LIMIT) {
-            return error_set(error, ERROR_USAGE, 0, "--fail-if: more than %d gates", GATE_LIMIT);
+            return error_set(error, ERROR_USAGE, 0, "more than %d gates", GATE_LIMIT);
         }
         if (!parse_gate(expression, length, &gates->list[gates->count])) {
             return bad_gate(expression, length, error);

@@ -216,10 +216,9 @@ static bool make_rows(struct comparison_report *report, struct error *error)
         }
     }
     if (shared == 0) {
-        return error_set(error, ERROR_CONTENT, 0,
-                         "no test and size is in both %s and %s: measure both with the same -f and "
-                         "-d or -z",
-                         report->before_name, report->after_name);
+        return error_set(error, ERROR_CONTENT, 0, "no test and size is in both %s and %s",
+                         report->before_name, report->after_name) ||
+               error_remedy(error, REMEDY_SAME_TESTS);
     }
     return true;
 }

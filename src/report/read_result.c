@@ -188,10 +188,8 @@ bool read_result_buffer(const char *name, const char *bytes, size_t size,
             return readers[i]->read(&input, result, error) || error_prefix(error, "%s", name);
         }
     }
-    return error_set(error, ERROR_CONTENT, 0,
-                     "%s is no result: expected the JSON of afp_speedtest -j, or the CSV of "
-                     "afp_speedtest -c (ours or Netatalk's)",
-                     name);
+    return error_set(error, ERROR_CONTENT, 0, "%s is no result", name) ||
+           error_remedy(error, REMEDY_RESULT);
 }
 
 /* Appends what is left of the file to a growing block. */

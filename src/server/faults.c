@@ -327,11 +327,6 @@ static const struct fault_kind kinds[] = {
 
 /* ---- Reading a fault ---- */
 
-static bool wrong(const char *text, const char *what, struct error *error)
-{
-    return error_set(error, ERROR_USAGE, 0, "--fault '%s': %s", text, what);
-}
-
 static bool no_such_fault(const char *name, struct error *error)
 {
     char known[300] = "";
@@ -339,16 +334,16 @@ static bool no_such_fault(const char *name, struct error *error)
         size_t used = strlen(known);
         snprintf(known + used, sizeof known - used, "%s%s", i > 0 ? ", " : "", kinds[i].name);
     }
-    return error_set(error, ERROR_USAGE, 0, "--fault: there is no '%s'; there are %s", name, known);
+    return error_set(error, ERROR_USAGE, 0, "there is no '%s'; there are %s", name, known);
 }
 
-static bool wrong_value(const struct fault_kind *kind, const char *text, struct error *error)
+static bool wrong_value(const struct fault_kind *kind, struct error *error)
 {
     if (kind->takes == VALUE_NONE) {
-        return wrong(text, "it takes no value", error);
+        return error_set(error, ERROR_USAGE, 0, "it takes no value");
     }
-    return error_set(error, ERROR_USAGE, 0, "--fault '%s': it is %s=%s, with %lld to %lld%s", text,
-                     kind->name, kind->value, (long long)kind->least, (long long)kind->most,
+    return error_set(error, ERROR_USAGE, 0, "it is %s=%s, with %lld to %lld%s", kind->name,
+                     kind->value, (long long)kind->least, (long long)kind->most,
                      kind->takes == VALUE_BYTES ? " bytes" : "");
 }
 
@@ -493,7 +488,7 @@ bool fault_parse(struct fault *fault, const char *text, struct error *error)
     size_t length = strcspn(text, "@");
     *fault = (struct fault){.request = "*", .first = 1, .last = UINT64_MAX};
     if (length >= sizeof what) {
-        return wrong(text, "it is too long", error);
+        return error_set(error, ERROR_USAGE, 0, "it is too long");
     }
     memcpy(what, text, length);
     what[length] = '\0';
@@ -508,16 +503,17 @@ bool fault_parse(struct fault *fault, const char *text, struct error *error)
         return no_such_fault(what, error);
     }
     if (!read_value(fault, value)) {
-        return wrong_value(fault->kind, text, error);
+        return wrong_value(fault->kind, error);
     }
     if (text[length] == '@' && !read_request(text + length + 1, fault)) {
-        return wrong(text, "after @ comes a request's name or pattern, #3, #3+ or #3-5", error);
+        return error_set(error, ERROR_USAGE, 0,
+                         "after @ comes a request's name or pattern, #3, #3+ or #3-5");
     }
     if (!request_exists(fault->request)) {
         return error_set(error, ERROR_USAGE, 0,
-                         "--fault '%s': no request is called '%s'; they are named as FPReadExt and "
+                         "no request is called '%s'; they are named as FPReadExt and "
                          "DSIOpenSession, FPRead* is a pattern",
-                         text, fault->request);
+                         fault->request);
     }
     return true;
 }

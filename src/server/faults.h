@@ -31,7 +31,7 @@ struct fault {
     size_t size;
 };
 
-/* Reads one fault; what is wrong with it is ERROR_USAGE. */
+/* Reads one fault; what is wrong with it is ERROR_USAGE, without the fault itself. */
 MUST_CHECK bool fault_parse(struct fault *fault, const char *text, struct error *error);
 
 /* What a line needs of its session. */

@@ -221,7 +221,8 @@ static bool add_fault(void *context, const struct option_row *row, const char *v
 {
     struct settings *settings = context;
     return too_many(row, settings->fault_count, FAULT_LIMIT, error) &&
-           fault_parse(&settings->faults[settings->fault_count++], value, error);
+           (fault_parse(&settings->faults[settings->fault_count++], value, error) ||
+            error_prefix(error, "--fault '%s'", value));
 }
 
 #define FIELD(name) .offset = offsetof(struct settings, name)

@@ -41,7 +41,8 @@ static bool add_result(void *context, const char *word, struct error *error)
 static bool add_gates(void *context, const struct option_row *row, const char *value,
                       struct error *error)
 {
-    return comparison_gates_parse(value, &((struct settings *)context)->gates, error);
+    return comparison_gates_parse(value, &((struct settings *)context)->gates, error) ||
+           error_prefix(error, "--fail-if");
 }
 
 static bool set_format(void *context, const struct option_row *row, const char *value,
@@ -65,6 +66,12 @@ static const struct option_row rows[] = {
     {'o', "output", "FILE", "write there, not to stdout", OPTION_TEXT, FIELD(output)},
 };
 
+static const char *const remedies[REMEDIES] = {
+    [REMEDY_SAME_TESTS] = ": measure both with the same -f and -d or -z",
+    [REMEDY_RESULT] = ": expected the JSON of afp_speedtest -j, or the CSV of afp_speedtest -c "
+                      "(ours or Netatalk's)",
+};
+
 static const struct option_program program = {
     .name = "afp_report",
     .purpose = "compare stored results of AFP benchmarks",
@@ -74,6 +81,7 @@ static const struct option_program program = {
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
     .word = add_result,
+    .remedies = remedies,
 };
 
 static bool parse(struct settings *settings, int argc, char **argv, enum options_outcome *outcome,
