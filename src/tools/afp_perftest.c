@@ -34,18 +34,15 @@ struct program {
 static bool find_test_program(struct program *program, struct error *error)
 {
     const char *name = program->settings.test_program;
-    const char *search = getenv("PATH");
-    bool found = name == NULL
-                     ? program_find_ours("afp_speedtest", program->test_program)
-                     : program_find(name, search != NULL ? search : "", "", program->test_program);
-    if (found) {
-        return true;
+    if (name == NULL) {
+        return program_find_ours("afp_speedtest", program->test_program) ||
+               error_set(error, ERROR_SYSTEM, ENOENT,
+                         "no afp_speedtest beside this program and none in PATH: name one with "
+                         "TOOL=");
     }
-    return name == NULL
-               ? error_set(error, ERROR_SYSTEM, ENOENT,
-                           "no afp_speedtest beside this program and none in PATH: name one with "
-                           "TOOL=")
-               : error_set(error, ERROR_USAGE, 0, "TOOL '%s' is no program", name);
+    const char *search = getenv("PATH");
+    return program_find(name, search != NULL ? search : "", "", program->test_program) ||
+           error_set(error, ERROR_USAGE, 0, "TOOL '%s' is no program", name);
 }
 
 /* The volume lies in memory: Copy has two files, and one may be on its way out. */
