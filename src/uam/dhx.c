@@ -19,12 +19,8 @@ static const struct span generator = {&generator_byte, 1};
 struct dhx_client {
     uint8_t exponent[EXPONENT_SIZE];
 };
-struct dhx_server {
-    uint8_t key[CAST5_KEY_SIZE];
-    uint8_t nonce[STEPS_NONCE_SIZE];
-};
 STEPS_DATA_FITS(struct dhx_client);
-STEPS_DATA_FITS(struct dhx_server);
+STEPS_DATA_FITS(struct steps_secret);
 
 /* A random exponent and g to its power. */
 static bool make_pair(const struct random_source *random, uint8_t exponent[EXPONENT_SIZE],
@@ -80,7 +76,7 @@ static bool answer(struct uam_state *state, const struct uam_credentials *creden
 /* ---- Server ---- */
 
 /* The public value, and the nonce with an empty signature, encrypted. */
-static bool reply(struct dhx_server *own, const struct random_source *random, struct span theirs,
+static bool reply(struct steps_secret *own, const struct random_source *random, struct span theirs,
                   struct wire *out)
 {
     uint8_t exponent[EXPONENT_SIZE];
@@ -111,18 +107,15 @@ static enum uam_verdict challenge(struct uam_state *state, const struct uam_dire
     if (directory->password(directory->context, user) == NULL) {
         return UAM_REFUSED;
     }
-    return reply(STEPS_DATA(struct dhx_server, state), directory->random, in, out) ? UAM_CONTINUE
-                                                                                   : UAM_BROKEN;
+    return reply(STEPS_DATA(struct steps_secret, state), directory->random, in, out) ? UAM_CONTINUE
+                                                                                     : UAM_BROKEN;
 }
 
 static enum uam_verdict check(struct uam_state *state, const struct uam_directory *directory,
                               struct span user, struct span in, struct wire *out)
 {
-    struct dhx_server *own = STEPS_DATA(struct dhx_server, state);
-    enum uam_verdict verdict =
-        steps_open_password(own->key, own->nonce, directory, user, in, PASSWORD_SIZE);
-    memory_wipe(own, sizeof *own);
-    return verdict;
+    return steps_open_password(STEPS_DATA(struct steps_secret, state), directory, user, in,
+                               PASSWORD_SIZE);
 }
 
 const struct uam uam_dhx = {

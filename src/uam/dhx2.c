@@ -34,8 +34,7 @@ struct dhx2_client {
 };
 struct dhx2_server {
     uint8_t exponent[OWN_SIZE];
-    uint8_t key[CAST5_KEY_SIZE];
-    uint8_t nonce[STEPS_NONCE_SIZE];
+    struct steps_secret secret;
 };
 STEPS_DATA_FITS(struct dhx2_client);
 STEPS_DATA_FITS(struct dhx2_server);
@@ -186,6 +185,7 @@ static enum uam_verdict reply_nonce(struct uam_state *state, const struct uam_di
                                     struct span user, struct span in, struct wire *out)
 {
     struct dhx2_server *own = STEPS_DATA(struct dhx2_server, state);
+    struct steps_secret *secret = &own->secret;
     struct wire message = wire_decoder(in.data, in.size);
     struct span theirs;
     uint8_t nonces[2 * STEPS_NONCE_SIZE]; /* theirs + 1, ours */
@@ -196,13 +196,13 @@ static enum uam_verdict reply_nonce(struct uam_state *state, const struct uam_di
         return UAM_MALFORMED;
     }
     struct span exponent = {own->exponent, OWN_SIZE};
-    bool ok = make_key(theirs, exponent, own_group.prime, own->key) &&
-              random_fill(directory->random, own->nonce, sizeof own->nonce) &&
-              crypto_cast5_decrypt(own->key, STEPS_IV_CLIENT, nonces, STEPS_NONCE_SIZE);
+    bool ok = make_key(theirs, exponent, own_group.prime, secret->key) &&
+              random_fill(directory->random, secret->nonce, sizeof secret->nonce) &&
+              crypto_cast5_decrypt(secret->key, STEPS_IV_CLIENT, nonces, STEPS_NONCE_SIZE);
     if (ok) {
         steps_increment(nonces, nonces);
-        memcpy(nonces + STEPS_NONCE_SIZE, own->nonce, STEPS_NONCE_SIZE);
-        ok = crypto_cast5_encrypt(own->key, STEPS_IV_SERVER, nonces, sizeof nonces);
+        memcpy(nonces + STEPS_NONCE_SIZE, secret->nonce, STEPS_NONCE_SIZE);
+        ok = crypto_cast5_encrypt(secret->key, STEPS_IV_SERVER, nonces, sizeof nonces);
     }
     if (ok) {
         wire_array(out, nonces, sizeof nonces);
@@ -216,10 +216,7 @@ static enum uam_verdict check(struct uam_state *state, const struct uam_director
                               struct span user, struct span in, struct wire *out)
 {
     struct dhx2_server *own = STEPS_DATA(struct dhx2_server, state);
-    enum uam_verdict verdict =
-        steps_open_password(own->key, own->nonce, directory, user, in, PASSWORD_SIZE);
-    memory_wipe(own, sizeof *own);
-    return verdict;
+    return steps_open_password(&own->secret, directory, user, in, PASSWORD_SIZE);
 }
 
 const struct uam uam_dhx2 = {

@@ -125,8 +125,7 @@ bool steps_seal_password(const uint8_t key[CAST5_KEY_SIZE], const uint8_t nonce[
     return ok;
 }
 
-enum uam_verdict steps_open_password(const uint8_t key[CAST5_KEY_SIZE],
-                                     const uint8_t nonce[STEPS_NONCE_SIZE],
+enum uam_verdict steps_open_password(struct steps_secret *secret,
                                      const struct uam_directory *directory, struct span user,
                                      struct span sealed, size_t room)
 {
@@ -135,15 +134,17 @@ enum uam_verdict steps_open_password(const uint8_t key[CAST5_KEY_SIZE],
     size_t size = STEPS_NONCE_SIZE + room;
     enum uam_verdict verdict = UAM_BROKEN;
     if (sealed.size < size || sealed.size > size + STEPS_TOLERANCE) {
+        memory_wipe(secret, sizeof *secret);
         return UAM_MALFORMED;
     }
     memcpy(bytes, sealed.data, size);
-    if (crypto_cast5_decrypt(key, STEPS_IV_CLIENT, bytes, size)) {
-        steps_increment(nonce, expected);
+    if (crypto_cast5_decrypt(secret->key, STEPS_IV_CLIENT, bytes, size)) {
+        steps_increment(secret->nonce, expected);
         bool same = crypto_equal(bytes, expected, sizeof expected) &&
                     steps_is_password(directory, user, bytes + STEPS_NONCE_SIZE, room);
         verdict = same ? UAM_ACCEPTED : UAM_REFUSED;
     }
+    memory_wipe(secret, sizeof *secret);
     memory_wipe(bytes, sizeof bytes);
     memory_wipe(expected, sizeof expected);
     return verdict;

@@ -57,9 +57,14 @@ MUST_CHECK bool steps_seal_password(const uint8_t key[CAST5_KEY_SIZE],
                                     const uint8_t nonce[STEPS_NONCE_SIZE], const char *password,
                                     size_t room, struct wire *out, struct error *error);
 
-/* What the server makes of it. */
-enum uam_verdict steps_open_password(const uint8_t key[CAST5_KEY_SIZE],
-                                     const uint8_t nonce[STEPS_NONCE_SIZE],
+/* What the server has to keep until it comes. */
+struct steps_secret {
+    uint8_t key[CAST5_KEY_SIZE];
+    uint8_t nonce[STEPS_NONCE_SIZE];
+};
+
+/* What the server makes of it. The secret is wiped. */
+enum uam_verdict steps_open_password(struct steps_secret *secret,
                                      const struct uam_directory *directory, struct span user,
                                      struct span sealed, size_t room);
 
