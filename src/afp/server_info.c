@@ -137,7 +137,7 @@ void afp_server_info(struct wire *wire, struct afp_server_info *info)
     }
 }
 
-bool afp_info_list_has(const struct afp_info_list *list, struct span item)
+static bool list_has(const struct afp_info_list *list, struct span item)
 {
     for (uint8_t i = 0; i < list->count; i++) {
         if (span_equals(list->items[i], item)) {
@@ -150,7 +150,7 @@ bool afp_info_list_has(const struct afp_info_list *list, struct span item)
 bool afp_highest_version(const struct afp_server_info *info, enum afp_version *version)
 {
     for (size_t i = AFP_VERSION_COUNT; i-- > 0;) {
-        if (afp_info_list_has(&info->versions, span_from_string(afp_versions[i].string))) {
+        if (list_has(&info->versions, span_from_string(afp_versions[i].string))) {
             *version = afp_versions[i].version;
             return true;
         }

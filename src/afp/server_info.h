@@ -29,9 +29,6 @@ struct afp_server_info {
 
 void afp_server_info(struct wire *wire, struct afp_server_info *info);
 
-/* True if the list has this string, byte for byte. */
-bool afp_info_list_has(const struct afp_info_list *list, struct span item);
-
 /* The highest version of ours in the server's list; false if there is none. */
 bool afp_highest_version(const struct afp_server_info *info, enum afp_version *version);
 

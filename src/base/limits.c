@@ -59,14 +59,20 @@ static void take_quota(struct limits *limits, int64_t quota_us, int64_t period_u
     }
 }
 
-static void read_memory_v1(struct limits *limits, const char *directory)
+static void read_memory(struct limits *limits, const char *directory, const char *limit_name,
+                        const char *used_name)
 {
     int64_t limit;
     int64_t used;
-    if (read_number(directory, "memory.limit_in_bytes", &limit)) {
-        bool known = read_number(directory, "memory.usage_in_bytes", &used);
+    if (read_number(directory, limit_name, &limit)) {
+        bool known = read_number(directory, used_name, &used);
         take_memory(limits, limit, known ? used : 0);
     }
+}
+
+static void read_memory_v1(struct limits *limits, const char *directory)
+{
+    read_memory(limits, directory, "memory.limit_in_bytes", "memory.usage_in_bytes");
 }
 
 static void read_processors_v1(struct limits *limits, const char *directory)
@@ -81,12 +87,7 @@ static void read_processors_v1(struct limits *limits, const char *directory)
 
 static void read_both_v2(struct limits *limits, const char *directory)
 {
-    int64_t limit;
-    int64_t used;
-    if (read_number(directory, "memory.max", &limit)) {
-        bool known = read_number(directory, "memory.current", &used);
-        take_memory(limits, limit, known ? used : 0);
-    }
+    read_memory(limits, directory, "memory.max", "memory.current");
     char path[PATH_LENGTH];
     char text[TEXT_LENGTH];
     int64_t quota_us;

@@ -14,7 +14,6 @@
 
 #define SERVICE_VOLUME_LIMIT    250
 #define SERVICE_SILENCE_LIMIT_S 150 /* 1.8: what Netatalk was measured to wait */
-#define SERVICE_INFO_LIMIT      512 /* 2.1: what the oldest clients can take */
 #define SERVICE_GUEST_ID        65534
 #define SERVICE_FIRST_USER_ID   1000
 
