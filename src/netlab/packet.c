@@ -1,5 +1,7 @@
 #include "netlab/packet.h"
 
+#include <string.h>
+
 #define TYPE_IPV4    0x0800
 #define PROTOCOL_TCP 6
 
@@ -13,8 +15,8 @@ const char *const packet_kind_names[PACKET_KINDS] = {
 
 /* What the headers of a TCP segment over IPv4 say. */
 struct segment {
-    uint32_t source, destination;
-    uint16_t source_port, destination_port;
+    uint32_t address[2]; /* source, destination */
+    uint16_t port[2];
     uint32_t sequence;
     uint8_t flags;
     uint32_t header_bytes; /* Ethernet, IP and TCP */
@@ -39,8 +41,8 @@ static void read_ip(struct wire *wire, struct segment *segment, uint32_t *header
     wire_reserved(wire, 1);
     wire_u8(wire, &protocol);
     wire_reserved(wire, 2);
-    wire_u32(wire, &segment->source);
-    wire_u32(wire, &segment->destination);
+    wire_u32(wire, &segment->address[0]);
+    wire_u32(wire, &segment->address[1]);
     *header = (version_length & 0x0FU) * 4;
     /* A fragment does not tell its segment; more fragments or an offset, whatever the bit before.
      */
@@ -66,8 +68,8 @@ static bool read_segment(struct span frame, struct segment *segment)
         return false;
     }
     read_ip(&wire, segment, &ip_header, &total);
-    wire_u16(&wire, &segment->source_port);
-    wire_u16(&wire, &segment->destination_port);
+    wire_u16(&wire, &segment->port[0]);
+    wire_u16(&wire, &segment->port[1]);
     wire_u32(&wire, &segment->sequence);
     wire_reserved(&wire, 4);
     wire_u8(&wire, &tcp_length);
@@ -86,27 +88,18 @@ static bool read_segment(struct span frame, struct segment *segment)
 
 /* ---- Connections ---- */
 
-static bool is_flow(const struct packet_flow *flow, const struct packet_flow *wanted)
-{
-    return flow->ports[0] == wanted->ports[0] && flow->ports[1] == wanted->ports[1] &&
-           flow->addresses[0] == wanted->addresses[0] && flow->addresses[1] == wanted->addresses[1];
-}
-
 /* The connection of a segment, made if it is new; the one least recently used makes room. */
 static struct packet_flow *find_flow(struct packet_flows *flows, const struct segment *segment,
                                      enum link_way way)
 {
     size_t client = way == LINK_TO_SERVER ? 0 : 1; /* which end of the segment */
-    const uint32_t addresses[2] = {segment->source, segment->destination};
-    const uint16_t ports[2] = {segment->source_port, segment->destination_port};
     struct packet_flow wanted = {
-        .addresses = {addresses[client], addresses[1 - client]},
-        .ports = {ports[client], ports[1 - client]},
-    };
+        .key = {.address = {segment->address[client], segment->address[1 - client]},
+                .port = {segment->port[client], segment->port[1 - client]}}};
     size_t oldest = 0;
     size_t place = flows->count;
     for (size_t i = 0; i < flows->count; i++) {
-        if (is_flow(&flows->flows[i], &wanted)) {
+        if (memcmp(&flows->flows[i].key, &wanted.key, sizeof wanted.key) == 0) {
             wanted = flows->flows[i];
             place = i;
             break;

@@ -49,8 +49,10 @@ void packet_counts_subtract(struct packet_counts *difference, const struct packe
 
 struct packet_flows {
     struct packet_flow {
-        uint32_t addresses[2];
-        uint16_t ports[2];
+        struct {
+            uint32_t address[2];
+            uint16_t port[2];
+        } key;                             /* of the client, of the server; has no padding */
         uint32_t next_sequence[LINK_WAYS]; /* after the highest byte seen */
         bool seen[LINK_WAYS];
         uint64_t used; /* when, in frames */
