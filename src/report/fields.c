@@ -12,11 +12,6 @@ struct value {
     const char *text; /* NULL: none */
 };
 
-static struct value count(uint64_t value)
-{
-    return (struct value){COUNT, .count = value};
-}
-
 static struct value text(const char *value)
 {
     return (struct value){value != NULL ? TEXT : NONE, .text = value};
@@ -32,6 +27,7 @@ static size_t cells(const struct field *field)
     return field->kind == FIELD_KIND_COUNTS ? field->size / sizeof(uint64_t) : 1;
 }
 
+/* `cell` is 0 for all but FIELD_KIND_COUNTS. */
 static struct value member_value(const struct field *field, const void *member, size_t cell)
 {
     if (field->text != NULL) {
@@ -46,11 +42,10 @@ static struct value member_value(const struct field *field, const void *member, 
                               .flag = *(const bool *)member != (field->rule == FIELD_INVERTED)};
     case FIELD_KIND_COUNT_32:
         return field->names != NULL ? text(field->names[*(const uint32_t *)member])
-                                    : count(*(const uint32_t *)member);
+                                    : (struct value){COUNT, .count = *(const uint32_t *)member};
     case FIELD_KIND_COUNT_64:
-        return count(*(const uint64_t *)member);
     case FIELD_KIND_COUNTS:
-        return count(((const uint64_t *)member)[cell]);
+        return (struct value){COUNT, .count = ((const uint64_t *)member)[cell]};
     case FIELD_KIND_REAL:
         return (struct value){REAL, .real = *(const double *)member};
     case FIELD_KIND_TEXT:
