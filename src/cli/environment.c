@@ -86,6 +86,7 @@ void environment_begin(struct conditions *conditions, struct environment_clock *
     read_clock(clock);
 }
 
+/* One of them, the gravest first: each alone makes the figures doubtful. */
 static void set_warning(struct conditions *conditions)
 {
     size_t size = sizeof conditions->warning;

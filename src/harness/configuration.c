@@ -132,6 +132,7 @@ static bool calibrate(struct harness *harness, struct error *error)
     return true;
 }
 
+/* With room for three files: Copy has two, and one may be on its way out. */
 static bool start_server(struct harness *harness, struct error *error)
 {
     const struct harness_setup *setup = harness->setup;
@@ -232,6 +233,7 @@ static bool begin_run(struct harness *harness, const struct mark *mark, struct e
     return true;
 }
 
+/* The lateness first: nothing of what follows belongs to the run. */
 static bool end_run(struct harness *harness, const struct mark *mark, bool *again,
                     struct error *error)
 {

@@ -378,6 +378,7 @@ static void read_environment(struct given *given)
     }
 }
 
+/* The rows are made here, so that the keys stand in one list only. */
 static bool read_command_line(struct given *given, int argc, char **argv,
                               enum options_outcome *outcome, struct error *error)
 {

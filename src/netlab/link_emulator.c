@@ -229,7 +229,6 @@ static void rest(struct emulator *emulator)
     }
 }
 
-/* The kernel's usual slack of 50 µs would make every frame late. */
 /* The fault for tests; the wake-up at the end of the link ends it. */
 static void stand_still(struct emulator *emulator)
 {
@@ -243,6 +242,7 @@ static void stand_still(struct emulator *emulator)
     }
 }
 
+/* The kernel's usual slack of 50 µs would make every frame late. */
 static void *emulate(void *context)
 {
     struct emulator *emulator = context;
@@ -419,6 +419,7 @@ static void emulator_down(struct link *link)
     link->state = NULL;
 }
 
+/* First of all everything is marked as not there, so that emulator_down() may follow any step. */
 static bool emulator_up(struct link *link, struct lab *lab, struct error *error)
 {
     struct emulator *emulator = memory_allocate(1, sizeof *emulator);

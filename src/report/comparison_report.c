@@ -192,6 +192,7 @@ static int by_test_and_size(const void *a, const void *b)
     return (x->size_bytes > y->size_bytes) - (x->size_bytes < y->size_bytes);
 }
 
+/* In the order of the first result; what only the second one has comes last. */
 static bool make_rows(struct comparison_report *report, struct error *error)
 {
     const struct stored_result *before = report->before;

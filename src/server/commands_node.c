@@ -285,6 +285,7 @@ int32_t command_exchange(struct call *call)
 
 /* ---- Parameters ---- */
 
+/* The reply is made under the lock: its names are borrowed from the node. */
 int32_t command_get_node_parms(struct call *call)
 {
     struct afp_get_node_parms_request message;

@@ -110,6 +110,7 @@ static bool connection_failed(struct afp_target *afp, struct error *error)
                         oldest->operation.size, oldest->operation.offset);
 }
 
+/* Data go from and to the operation's own buffers: nothing is copied within the timed section. */
 static bool submit(struct target *target, const struct target_operation *operation,
                    struct error *error)
 {

@@ -499,6 +499,7 @@ static bool is_old(int parent, const char *name, uint64_t age_s)
            (uint64_t)(now.tv_sec - status.st_mtime) >= age_s;
 }
 
+/* Listed through a descriptor of its own: a listing moves the descriptor, and closes it. */
 static bool remove_place_leftovers(const struct workplace *work, const struct leftover_sweep *sweep,
                                    struct error *error)
 {

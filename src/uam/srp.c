@@ -174,6 +174,7 @@ struct offer {
     struct span N, g, salt, B;
 };
 
+/* Only the known group is safe: one of the server's choice might give the password away. */
 static bool read_offer(struct span challenge, struct offer *offer, struct error *error)
 {
     struct wire in = wire_decoder(challenge.data, challenge.size);
