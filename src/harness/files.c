@@ -1,6 +1,7 @@
 #include "harness/files.h"
 
 #include "base/child.h"
+#include "base/memory.h"
 #include "base/whole_file.h"
 #include "cli/gnuplot.h"
 #include "harness/write_csv.h"
@@ -120,21 +121,49 @@ static bool check_free(const char *directory, const char *name, struct error *er
     return true;
 }
 
-bool harness_files_prepare(const char *directory, const struct harness_plan *plan, bool force,
+static bool check_all_free(const char *directory, const struct harness_plan *plan,
                            struct error *error)
 {
-    for (size_t i = 0; !force && i < plan->count; i++) {
+    for (size_t i = 0; i < plan->count; i++) {
         if (!check_free(directory, plan->configurations[i].name, error)) {
             return false;
         }
     }
-    if (!make_directories(directory, error)) {
+    return true;
+}
+
+static bool take_names(const char *directory, struct harness_plan *plan, struct error *error)
+{
+    if (plan->claims != NULL) {
+        return true;
+    }
+    plan->claims = memory_allocate(plan->count, sizeof *plan->claims);
+    if (plan->claims == NULL) {
+        return memory_error(error, "for the names of the runs");
+    }
+    for (size_t i = 0; i < plan->count; i++) {
+        char path[HARNESS_PATH_LENGTH];
+        if (!file_path(directory, plan->configurations[i].name, "", path, error) ||
+            !claim_take(&plan->claims[i], path, error)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool harness_files_prepare(const char *directory, struct harness_plan *plan, bool force,
+                           struct error *error)
+{
+    char inside[HARNESS_PATH_LENGTH]; /* DIR/: of a file, even an executable one, it fails */
+    if ((!force && !check_all_free(directory, plan, error)) ||
+        !make_directories(directory, error) || !file_path(directory, "", "", inside, error)) {
         return false;
     }
-    char inside[HARNESS_PATH_LENGTH]; /* DIR/: of a file, even an executable one, it fails */
-    return file_path(directory, "", "", inside, error) &&
-           (access(inside, W_OK | X_OK) == 0 ||
-            error_set_errno(error, errno, "cannot write into OUTDIR '%s'", directory));
+    if (access(inside, W_OK | X_OK) < 0) {
+        return error_set_errno(error, errno, "cannot write into OUTDIR '%s'", directory);
+    }
+    /* and once more: a run may have ended between the look and the claim */
+    return take_names(directory, plan, error) && (force || check_all_free(directory, plan, error));
 }
 
 /* ---- The test program's own files ---- */
@@ -153,7 +182,8 @@ void harness_fragment_remove(const char *path)
     snprintf(directory, sizeof directory, "%.*s", (int)(name - path), path);
     DIR *entries = opendir(directory);
     for (struct dirent *entry; entries != NULL && (entry = readdir(entries)) != NULL;) {
-        if (strncmp(entry->d_name, name, strlen(name)) == 0) {
+        const char *found = entry->d_name + (entry->d_name[0] == '.'); /* its claim is hidden */
+        if (strncmp(found, name, strlen(name)) == 0) {
             unlinkat(dirfd(entries), entry->d_name, 0);
         }
     }

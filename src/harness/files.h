@@ -14,10 +14,12 @@
 
 #define HARNESS_PATH_LENGTH 4096
 
-/* Makes the directory and sees that it can be written. ERROR_USAGE if a result of the plan is there
- * already, unless `force`; nothing has been changed then. */
-MUST_CHECK bool harness_files_prepare(const char *directory, const struct harness_plan *plan,
-                                      bool force, struct error *error);
+/* Makes the directory, sees that it can be written, and takes the names of the whole plan, which
+ * then belong to it until harness_plan_release(). ERROR_USAGE if a result of the plan is there
+ * already, unless `force` (nothing has been changed then), or if another run that is still going
+ * has one of the names. */
+MUST_CHECK bool harness_files_prepare(const char *directory, struct harness_plan *plan, bool force,
+                                      struct error *error);
 
 /* Where the test program puts its document for a size, for a while. */
 MUST_CHECK bool harness_fragment_path(const char *directory, const char *name,

@@ -73,6 +73,10 @@ bool harness_plan_make(struct harness_plan *plan, const struct harness_settings 
 
 void harness_plan_release(struct harness_plan *plan)
 {
+    for (size_t i = 0; plan->claims != NULL && i < plan->count; i++) {
+        claim_give_back(&plan->claims[i]);
+    }
+    memory_release(plan->claims);
     memory_release(plan->configurations);
     *plan = (struct harness_plan){.count = 0};
 }

@@ -5,6 +5,7 @@
 #ifndef AFPBENCH_HARNESS_PLAN_H
 #define AFPBENCH_HARNESS_PLAN_H
 
+#include "base/claim.h"
 #include "harness/settings.h"
 
 #define PLAN_NAME_LENGTH 160
@@ -19,11 +20,13 @@ struct harness_configuration {
 struct harness_plan {
     struct harness_configuration *configurations;
     size_t count;
+    struct claim *claims; /* on the names of all, from harness_files_prepare() on; NULL: none */
 };
 
 /* Points into the settings. ERROR_USAGE for more than PLAN_LIMIT combinations. */
 MUST_CHECK bool harness_plan_make(struct harness_plan *plan,
                                   const struct harness_settings *settings, struct error *error);
+/* Gives the claims back too. */
 void harness_plan_release(struct harness_plan *plan);
 
 /* The shape that a configuration asks for; `seed` stays 0. */

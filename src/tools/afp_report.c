@@ -1,4 +1,5 @@
 /* afp_report - stored results against each other. */
+#include "base/claim.h"
 #include "base/whole_file.h"
 #include "cli/options.h"
 #include "cli/process_guard.h"
@@ -165,12 +166,18 @@ static bool write_report(const struct settings *settings, const struct compariso
                (ok ? error_set_errno(error, errno, "cannot write to stdout")
                    : error_prefix(error, "stdout"));
     }
-    if (!whole_file_begin(&file, settings->output, error)) {
+    struct claim claim;
+    if (!claim_take(&claim, settings->output, error)) {
         return false;
     }
-    bool ok = comparison_write(settings->format, file.out, report, error) ||
-              error_prefix(error, "%s", settings->output);
-    return whole_file_end(&file, ok, error);
+    bool ok = whole_file_begin(&file, settings->output, error);
+    if (ok) {
+        ok = comparison_write(settings->format, file.out, report, error) ||
+             error_prefix(error, "%s", settings->output);
+        ok = whole_file_end(&file, ok, error);
+    }
+    claim_give_back(&claim);
+    return ok;
 }
 
 /* ---- Comparing ---- */

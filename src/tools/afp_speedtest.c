@@ -1,5 +1,6 @@
 /* afp_speedtest: throughput of Read, Write, Copy and ServerCopy over AFP. */
 #include "afp/name.h"
+#include "base/claim.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/units.h"
@@ -32,6 +33,7 @@ struct program {
     struct text_report text;
     struct csv_report csv;
     struct json_report json;
+    struct claim claim; /* on the document's name */
     struct mark_observer marks;
     struct observers observers;
     struct embedded_server embedded;
@@ -428,6 +430,14 @@ static int clean_server(struct program *program, const struct afp_client_config 
     return status;
 }
 
+/* The document's name is this run's until it has ended. */
+static bool claim_document(struct program *program, struct error *error)
+{
+    const char *path = program->settings.json_path;
+    program->claim = (struct claim){.file = -1};
+    return path == NULL || strcmp(path, "-") == 0 || claim_take(&program->claim, path, error);
+}
+
 static int run(struct program *program)
 {
     struct speedtest_settings *settings = &program->settings;
@@ -454,8 +464,11 @@ static int run(struct program *program)
         status = info(&config.dsi, settings->json_path != NULL);
     } else if (settings->clean) {
         status = clean_server(program, &config);
+    } else if (!claim_document(program, &error)) {
+        status = options_report(&speedtest_program, &error, EXIT_CANNOT_RUN);
     } else {
         status = test_server(program, &config);
+        claim_give_back(&program->claim);
     }
     interrupt_close(&program->interrupt);
     return status;

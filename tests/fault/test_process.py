@@ -99,6 +99,23 @@ def test_the_record_of_an_interrupted_run_has_its_reason():
         tap.equal((document['complete'], document['failure']), (False, 'interrupted'))
 
 
+def test_a_document_belongs_to_one_run():
+    """The second run that wants it is refused and changes nothing; a killed one blocks nobody."""
+    with tempfile.TemporaryDirectory() as place, programs.Refserver() as server:
+        path = os.path.join(place, 'result.json')
+        arguments = [*phases.arguments(server, 'Write'), '-j', path]
+        with programs.Marked(*arguments) as running:
+            running.stop_at('begin')
+            left = sorted(os.listdir(place))
+            speedtest(*arguments).expect_one_message(
+                programs.USAGE, f"'{path}' belongs to another run", f'process {running.pid}')
+            tap.equal(sorted(os.listdir(place)), left)
+            running.interrupt(signal.SIGKILL)
+            running.wait()
+        speedtest(*arguments).expect(DONE)
+        tap.equal(os.listdir(place), ['result.json'])
+
+
 def test_ignored_signals_stay_ignored():
     """`nohup`, and a shell's jobs in the background: what was ignored is not for us."""
     trap = ['-c', "trap '' INT HUP; exec \"$@\"", 'sh']

@@ -492,6 +492,25 @@ def test_without_stdout():
     tap.equal(files(directory), [NAME + suffix for suffix in SUFFIXES])
 
 
+def test_a_run_holds_its_names_to_its_end():
+    """Of two that want the same name the second is refused, with --force too, and takes nothing."""
+    directory = outdir()
+    with start(directory) as holder:
+        programs.wait_until(lambda: list(directory.glob(f'.{NAME}.lock')), 'the claim')
+        for more in ([], ['--force']):
+            second = _perftest(*SMALL, f'OUTDIR={directory}', *more)
+            second.expect_one_message(USAGE, f"{NAME}' belongs to another run", r'process \d+')
+        overlapping = _perftest('RATE=100mbit,1gbit', *SMALL[1:], f'OUTDIR={directory}')
+        overlapping.expect_one_message(USAGE, f"{NAME}' belongs to another run")
+        assert holder.process.poll() is None
+        tap.equal([name for name in files(directory) if 'lock' in name], [f'.{NAME}.lock'])
+        holder.interrupt(signal.SIGKILL)
+        holder.wait()
+    # what a killed one left is in nobody's way
+    perftest(*SMALL, f'OUTDIR={directory}', '--force').expect(DONE)
+    tap.equal([name for name in files(directory) if name.startswith('.')], [])
+
+
 # ------------------------------------------------------------------------------------ what goes wrong
 
 def test_a_link_without_its_delay_is_caught():
