@@ -51,6 +51,7 @@ static const struct field sample_fields[] = {
     {"rate_bytes_per_s", .compute = rate_or_nan},
     {FIELD("requests", struct sample, counts.requests), .names = request_kind_names},
     {FIELD("runt_requests", struct sample, counts.runts)},
+    {FIELD("short_replies", struct sample, counts.short_replies)},
     {FIELD("round_trips", struct sample, counts.round_trips)},
     {FIELD("payload_bytes", struct sample, counts.bytes)},
     {FIELD("client_cpu_ns", struct sample, cpu_ns)},

@@ -92,6 +92,10 @@ static void requests(FILE *out, const struct sample *sample)
     fprintf(out, " a run, %" PRIu64 " runt%s, %" PRIu64 " round trip%s\n", sample->counts.runts,
             sample->counts.runts == 1 ? "" : "s", sample->counts.round_trips,
             sample->counts.round_trips == 1 ? "" : "s");
+    if (sample->counts.short_replies > 0) {
+        fprintf(out, "%-15s %" PRIu64 " a run; the rest was asked for again\n",
+                "Short replies:", sample->counts.short_replies);
+    }
 }
 
 static void service_times(FILE *out, const struct histogram_summary *service)

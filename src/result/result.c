@@ -46,16 +46,21 @@ struct result_case *result_add_case(struct result *result, const struct test_cas
     return added;
 }
 
+void result_drop_case(struct result *result)
+{
+    struct result_case *last = result->cases[--result->case_count];
+    memory_release(last->samples);
+    memory_release(last->session_ns);
+    memory_release(last);
+}
+
 void result_release(struct result *result)
 {
-    for (size_t i = 0; i < result->case_count; i++) {
-        memory_release(result->cases[i]->samples);
-        memory_release(result->cases[i]->session_ns);
-        memory_release(result->cases[i]);
+    while (result->case_count > 0) {
+        result_drop_case(result);
     }
     memory_release(result->cases);
     result->cases = NULL;
-    result->case_count = 0;
 }
 
 uint32_t result_spoiled(const struct result_case *result_case)

@@ -27,6 +27,7 @@ struct sample_counts {
     uint64_t bytes; /* payload; a copy counts the file once */
     uint64_t requests[REQUEST_KINDS];
     uint64_t runts;            /* reads and writes smaller than the chunk */
+    uint64_t short_replies;    /* reads answered with less: the rest was one more request */
     uint64_t round_trips;      /* at least so many: requests ÷ outstanding, rounded up */
     struct histogram *service; /* of reads and writes; NULL: not wanted */
 };
@@ -183,6 +184,8 @@ struct result {
 /* Makes the next case, with room for all of its samples; NULL if there is no memory. */
 MUST_CHECK struct result_case *result_add_case(struct result *result, const struct test_case *test,
                                                struct error *error);
+/* Takes the newest case out again: it could not be begun. */
+void result_drop_case(struct result *result);
 void result_release(struct result *result);
 
 /* The index of the first spoiled sample, in samples and session_ns. */

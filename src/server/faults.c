@@ -263,6 +263,12 @@ static void change_truncate(struct outgoing *out, const struct fault *fault)
     out->size -= less < out->size ? (size_t)less : out->size;
 }
 
+static void change_short(struct outgoing *out, const struct fault *fault)
+{
+    uint64_t most = (uint64_t)fault->number;
+    out->size = most < out->size ? (size_t)most : out->size;
+}
+
 static void change_extend(struct outgoing *out, const struct fault *fault)
 {
     memset(out->bytes + DSI_HEADER_SIZE + out->size, 0, (size_t)fault->number);
@@ -314,6 +320,7 @@ static const struct fault_kind kinds[] = {
     {"code", "N", VALUE_NUMBER, INT32_MIN, INT32_MAX, before_code, NULL},
     {"eof", "N", VALUE_NUMBER, 0, UINT32_MAX, NULL, change_eof},
     {"truncate", "N", VALUE_NUMBER, 0, UINT32_MAX, NULL, change_truncate},
+    {"short", "N", VALUE_NUMBER, 0, UINT32_MAX, NULL, change_short},
     {"extend", "N", VALUE_NUMBER, 0, EXTEND_MOST, NULL, change_extend},
     {"flip", "N", VALUE_NUMBER, 0, UINT32_MAX, NULL, change_flip},
     {"payload", "HEX", VALUE_BYTES, 0, FAULT_BYTES_LIMIT, NULL, change_payload},

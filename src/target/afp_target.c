@@ -48,6 +48,7 @@ struct afp_target {
     struct pending *pending;
     uint32_t depth;
     uint64_t sequence;
+    bool takes_large_frames; /* a write above the quantum, block and all, was answered */
 };
 
 static struct afp_target *self(struct target *target)
@@ -79,6 +80,13 @@ static enum afp_command command_of(const struct afp_target *afp, enum target_kin
                                : afp_client_write_command(afp->client);
 }
 
+/* Of a write: its request block and its data. */
+static size_t frame_size(const struct afp_target *afp, const struct target_operation *operation)
+{
+    bool wide = command_of(afp, TARGET_WRITE) == AFP_WRITE_EXT;
+    return operation->size + (wide ? AFP_WRITE_EXT_BLOCK_SIZE : AFP_WRITE_BLOCK_SIZE);
+}
+
 /* Adds the operation that was the oldest one outstanding to an error of the connection. */
 static bool connection_failed(struct afp_target *afp, struct error *error)
 {
@@ -93,11 +101,9 @@ static bool connection_failed(struct afp_target *afp, struct error *error)
         return false;
     }
     bool write = oldest->operation.kind == TARGET_WRITE;
-    size_t frame = oldest->operation.size + (command_of(afp, TARGET_WRITE) == AFP_WRITE_EXT
-                                                 ? AFP_WRITE_EXT_BLOCK_SIZE
-                                                 : AFP_WRITE_BLOCK_SIZE);
+    size_t frame = frame_size(afp, &oldest->operation);
     uint32_t quantum = afp_client_quantum(afp->client);
-    if (write && error->domain == ERROR_CLOSED && frame > quantum) {
+    if (write && error->domain == ERROR_CLOSED && frame > quantum && !afp->takes_large_frames) {
         char cause[sizeof error->message];
         memcpy(cause, error->message, sizeof cause);
         error_set(error, ERROR_CLOSED, error->code,
@@ -150,15 +156,25 @@ static bool submit(struct target *target, const struct target_operation *operati
            connection_failed(afp, error);
 }
 
+/* Bytes received count, not bytes asked for. Servers of the classic Mac OS end a reply early and
+ * say nothing of it; one without a byte would be asked for ever. */
 static bool check_read(struct afp_target *afp, const struct target_operation *operation,
-                       const struct dsi_reply *reply, struct error *error)
+                       const struct dsi_reply *reply, size_t *missing, struct error *error)
 {
     const char *name = afp_command_name((uint8_t)command_of(afp, TARGET_READ));
-    if (reply->result == AFP_OK && reply->reply_length == operation->size) {
+    uint32_t came = reply->reply_length;
+    if (reply->result == AFP_OK && came > 0 && came <= operation->size) {
+        *missing = operation->size - came;
         return true;
     }
-    if (reply->result == AFP_OK || reply->result == AFP_EOF) {
-        /* Bytes received count, not bytes asked for: an early end is an error. */
+    if (reply->result == AFP_OK) {
+        return error_set(
+            error, ERROR_PROTOCOL, 0,
+            "%s of %zu bytes at offset %" PRIu64 " returned %" PRIu32 " and result 0: %s", name,
+            operation->size, operation->offset, came,
+            came == 0 ? "the server neither reads on nor says why" : "more than was asked for");
+    }
+    if (reply->result == AFP_EOF) {
         return afp_error(error, AFP_EOF, "%s of %zu bytes at offset %" PRIu64 " returned %" PRIu32,
                          name, operation->size, operation->offset, reply->reply_length);
     }
@@ -166,7 +182,14 @@ static bool check_read(struct afp_target *afp, const struct target_operation *op
                      operation->size, operation->offset);
 }
 
-/* A server that wrote less says so only by the offset. */
+/* A server that wrote less says so only by the offset. Some send four bytes of it where eight are
+ * due: its lower half, or the most that they hold. */
+static bool is_end(uint64_t said, bool narrow, uint64_t end)
+{
+    return said == end ||
+           (narrow && end > UINT32_MAX && (said == (uint32_t)end || said == UINT32_MAX));
+}
+
 static bool check_write(struct afp_target *afp, const struct pending *pending,
                         const struct dsi_reply *reply, struct error *error)
 {
@@ -181,8 +204,9 @@ static bool check_write(struct afp_target *afp, const struct pending *pending,
                                                                   : sizeof pending->written;
     struct wire in = wire_decoder(pending->written, length);
     uint64_t end = 0;
-    afp_offset_reply(&in, command, &end);
-    if (!wire_ok(&in) || end != operation->offset + operation->size) {
+    bool narrow = length == sizeof(uint32_t);
+    afp_offset_reply(&in, narrow ? AFP_WRITE : command, &end);
+    if (!wire_ok(&in) || !is_end(end, narrow, operation->offset + operation->size)) {
         return error_set(error, ERROR_PROTOCOL, 0,
                          "%s of %zu bytes at offset %" PRIu64
                          ": the server says that its last byte is before offset %" PRIu64,
@@ -204,9 +228,12 @@ static bool reap(struct target *target, struct target_completion *completion, st
                                              .submitted_ns = reply.submitted_ns,
                                              .sent_ns = reply.sent_ns,
                                              .completed_ns = reply.completed_ns};
-    return pending->operation.kind == TARGET_READ
-               ? check_read(afp, &pending->operation, &reply, error)
-               : check_write(afp, pending, &reply, error);
+    const struct target_operation *operation = &pending->operation;
+    if (operation->kind == TARGET_READ) {
+        return check_read(afp, operation, &reply, &completion->missing, error);
+    }
+    afp->takes_large_frames |= frame_size(afp, operation) > afp_client_quantum(afp->client);
+    return check_write(afp, pending, &reply, error);
 }
 
 static bool idle(struct target *target, uint64_t deadline_ns, int fd, bool *readable,
@@ -355,8 +382,15 @@ static bool server_copy(struct target *target, const char *name, enum target_pla
 {
     struct afp_target *afp = self(target);
     struct workplace *to = workplace_of(afp, &place);
-    return afp_client_copy_file(afp->client, inside(&afp->places[TARGET_FIRST]), name, inside(to),
-                                new_name, error);
+    if (afp_client_copy_file(afp->client, inside(&afp->places[TARGET_FIRST]), name, inside(to),
+                             new_name, error)) {
+        return true;
+    }
+    if (error->domain == ERROR_AFP && error->code == AFP_CALL_NOT_SUPPORTED) {
+        target->facts.server_copy = false;
+        target->facts.copy_refusal = "the server answers CallNotSupported (-5024) to FPCopyFile";
+    }
+    return false;
 }
 
 static bool free_space(struct target *target, enum target_place place, uint64_t *free_bytes,

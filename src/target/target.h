@@ -43,6 +43,7 @@ struct target_operation {
 
 struct target_completion {
     uint32_t tag;
+    size_t missing;        /* a read that was answered in part: bytes at its end to be asked for */
     uint64_t submitted_ns; /* first byte handed over */
     uint64_t sent_ns;      /* last byte handed over */
     uint64_t completed_ns;
@@ -54,7 +55,8 @@ struct target_facts {
     uint32_t write_chunk;     /* and of one write */
     uint32_t chunk_limit;     /* most bytes that may be asked for (-q) */
     uint64_t size_limit;      /* most bytes of a file */
-    bool server_copy;         /* can copy a file on the server's side */
+    bool server_copy;         /* can copy a file on the server's side; false as well from when a
+                                 server that offered it said that it has no such call */
     const char *copy_refusal; /* if not, why; NULL: it just does not */
     bool second_place;        /* TARGET_SECOND is not the same volume as TARGET_FIRST */
     bool in_turn;             /* takes requests one after the other, whatever the depth */
@@ -81,8 +83,9 @@ struct target_ops {
 
     MUST_CHECK bool (*submit)(struct target *target, const struct target_operation *operation,
                               struct error *error);
-    /* Waits for the next completion, in any order. A short or refused operation is an error that
-     * names the operation and its offset. */
+    /* Waits for the next completion, in any order. A refused operation, a short write and a read
+     * that brought nothing are errors that name the operation and its offset; a read that brought
+     * less than was asked for says what is `missing`. */
     MUST_CHECK bool (*reap)(struct target *target, struct target_completion *completion,
                             struct error *error);
 

@@ -19,6 +19,7 @@ const char *const flow_sink_names[] = {
 /* One request in flight: its tag is its index, its buffer its share of flow->buffers. */
 struct flow_lane {
     uint64_t offset; /* of the chunk that it moves */
+    size_t have;     /* of the chunk, read already: by replies that were short */
     bool writing;    /* FLOW_COPY: the chunk was read and is being written */
 };
 
@@ -107,7 +108,7 @@ static uint8_t *lane_buffer(const struct flow *flow, uint32_t index)
     return flow->buffers != NULL ? flow->buffers + index * flow->stride_bytes : NULL;
 }
 
-/* Sends a lane's read or write of its chunk. */
+/* Sends a lane's write of its chunk, or its read of what it does not have yet. */
 static bool submit(struct pass *pass, uint32_t index, enum target_kind kind, struct error *error)
 {
     struct flow *flow = pass->flow;
@@ -115,15 +116,17 @@ static bool submit(struct pass *pass, uint32_t index, enum target_kind kind, str
     struct flow_lane *lane = &flow->lanes[index];
     struct target_operation operation = {
         .kind = kind, .offset = lane->offset, .size = chunk_size(plan, lane->offset), .tag = index};
+    uint8_t *buffer = lane_buffer(flow, index);
     if (kind == TARGET_WRITE) {
         lane->writing = true;
         operation.file = pass->destination;
-        operation.write_buffer = plan->direction == FLOW_COPY
-                                     ? lane_buffer(flow, index)
-                                     : payload_at(plan->payload, lane->offset);
+        operation.write_buffer =
+            plan->direction == FLOW_COPY ? buffer : payload_at(plan->payload, lane->offset);
     } else {
         operation.file = pass->source;
-        operation.read_buffer = lane_buffer(flow, index);
+        operation.offset += lane->have;
+        operation.size -= lane->have;
+        operation.read_buffer = buffer != NULL ? buffer + lane->have : NULL;
         if (plan->direction == FLOW_READ && plan->sink == SINK_VERIFY) {
             memset(operation.read_buffer, UNREAD_BYTE, operation.size);
         }
@@ -149,18 +152,39 @@ static bool start_chunk(struct pass *pass, uint32_t index, struct error *error)
                   error);
 }
 
-/* Waits for any request, and looks at what it brought. */
+/* Waits for any request that does all that its lane still wants. Some servers answer a read with
+ * less than was asked for: the rest is a request of its own. */
+static bool reap_whole(struct pass *pass, uint32_t *index, struct error *error)
+{
+    struct target *target = pass->flow->plan.target;
+    struct target_completion completion;
+    for (;;) {
+        if (!target->ops->reap(target, &completion, error)) {
+            return false;
+        }
+        *index = completion.tag;
+        if (pass->counts->service != NULL) {
+            histogram_add(pass->counts->service, completion.completed_ns - completion.submitted_ns);
+        }
+        if (completion.missing == 0) {
+            return true;
+        }
+        struct flow_lane *lane = &pass->flow->lanes[*index];
+        lane->have = chunk_size(&pass->flow->plan, lane->offset) - completion.missing;
+        pass->counts->short_replies++;
+        if (!submit(pass, *index, TARGET_READ, error)) {
+            return false;
+        }
+    }
+}
+
+/* Waits for any lane, and looks at what it moved. */
 static bool await_one(struct pass *pass, uint32_t *index, struct error *error)
 {
     struct flow *flow = pass->flow;
     const struct flow_plan *plan = &flow->plan;
-    struct target_completion completion;
-    if (!plan->target->ops->reap(plan->target, &completion, error)) {
+    if (!reap_whole(pass, index, error)) {
         return false;
-    }
-    *index = completion.tag;
-    if (pass->counts->service != NULL) {
-        histogram_add(pass->counts->service, completion.completed_ns - completion.submitted_ns);
     }
     const struct flow_lane *lane = &flow->lanes[*index];
     size_t size = chunk_size(plan, lane->offset);

@@ -6,6 +6,9 @@
  * In a copy each chunk is read and then written; a window holds n chunks, a batch is n reads and
  * then their n writes. Replies may come in any order. A file with fewer chunks than n uses fewer.
  *
+ * A read that was answered in part is continued by a request for the rest, counted as one, before
+ * anything else is done with its chunk.
+ *
  * flow_run() allocates and opens nothing and reads no clock: the caller times it. After a failure
  * operations may still be outstanding: let the target's clean_up settle them before flow_release().
  * One thread per flow.

@@ -97,6 +97,7 @@ static void add_counts(struct sample_counts *sum, const struct sample_counts *co
 {
     sum->bytes += counts->bytes;
     sum->runts += counts->runts;
+    sum->short_replies += counts->short_replies;
     sum->round_trips =
         counts->round_trips > sum->round_trips ? counts->round_trips : sum->round_trips;
     for (size_t kind = 0; kind < REQUEST_KINDS; kind++) {

@@ -307,6 +307,46 @@ static struct test_case describe(const struct speed_run *run, size_t sessions)
     };
 }
 
+/* A server's own part in the figures, which nobody would look for. */
+static void note_short_replies(const struct result_case *result_case,
+                               const struct observers *observers)
+{
+    uint64_t replies = 0;
+    char text[160];
+    for (uint32_t i = 0; i < result_case->sample_count; i++) {
+        replies += result_case->samples[i].counts.short_replies;
+    }
+    snprintf(text, sizeof text,
+             "short replies: %" PRIu64 " (the server returned less than was asked for, and no "
+             "error; the rest was asked for again)",
+             replies);
+    if (replies > 0) {
+        note(observers, result_case->test.name, text);
+    }
+}
+
+static bool can_copy(const struct speed_test *test, struct target *const *targets, size_t count)
+{
+    bool can = true;
+    for (size_t i = 0; i < count && sends(test, REQUEST_COPY); i++) {
+        can = can && targets[i]->facts.server_copy;
+    }
+    return can;
+}
+
+static void note_skipped(const struct speed_test *test, struct target *const *targets, size_t count,
+                         const struct observers *observers)
+{
+    char reason[160];
+    const char *refusal = NULL;
+    for (size_t i = 0; i < count && refusal == NULL; i++) {
+        refusal = targets[i]->facts.copy_refusal;
+    }
+    snprintf(reason, sizeof reason, "skipped: %s",
+             refusal != NULL ? refusal : "the server does not offer to copy files");
+    note(observers, test->facts->name, reason);
+}
+
 /* Observers hear of the end whatever came before; the first failure is the one that is told. */
 static bool measure(struct speed_run *runs, const struct test_case *description,
                     struct result *result, const struct observers *observers, struct error *error)
@@ -333,6 +373,7 @@ static bool measure(struct speed_run *runs, const struct test_case *description,
     }
     result_case->ended = ok;
     result_case->cache = runs[0].cache;
+    note_short_replies(result_case, observers);
     return observers_end(observers, result, result_case, ok ? error : &later) && ok;
 }
 
@@ -347,12 +388,8 @@ bool speed_test_run(struct speed_run *runs, const struct speed_test *test,
                                      .target = targets[i],
                                      .size_bytes = options->size_bytes};
     }
-    if (sends(test, REQUEST_COPY) && !targets[0]->facts.server_copy) {
-        char reason[160];
-        const char *refusal = targets[0]->facts.copy_refusal;
-        snprintf(reason, sizeof reason, "skipped: %s",
-                 refusal != NULL ? refusal : "the server does not offer to copy files");
-        note(observers, test->facts->name, reason);
+    if (!can_copy(test, targets, target_count)) {
+        note_skipped(test, targets, target_count, observers);
         return true;
     }
     for (size_t i = 0; i < target_count; i++) {
@@ -361,8 +398,19 @@ bool speed_test_run(struct speed_run *runs, const struct speed_test *test,
         }
     }
     struct test_case description = describe(&runs[0], target_count);
-    return check_free_space(&runs[0], target_count, observers, error) &&
-           measure(runs, &description, result, observers, error);
+    if (!check_free_space(&runs[0], target_count, observers, error)) {
+        return false;
+    }
+    size_t cases = result->case_count;
+    bool ok = measure(runs, &description, result, observers, error);
+    bool begun = result->case_count > cases && result->cases[cases]->sample_count > 0;
+    if (ok || begun || can_copy(test, targets, target_count)) {
+        return ok;
+    }
+    /* What it offered it does not have: as if it had not offered it. */
+    result_drop_case(result);
+    note_skipped(test, targets, target_count, observers);
+    return true;
 }
 
 void speed_run_release(struct speed_run *run)

@@ -10,7 +10,7 @@ import recompute
 import results
 import tap
 from peer import Peer
-from programs import as_guest, speedtest
+from programs import DONE, Refserver, as_guest, speedtest
 
 RUNS = ('-W', 2, '-n', 3)
 SIZE = 1126400
@@ -95,6 +95,25 @@ def test_tickles_and_attentions_are_no_requests():
     with Peer('on FPReadExt: tickle; attention 2005; serve') as peer:
         case = run(peer, '-f', 'Read', '-n', 2)
         tap.equal({sample['requests']['read'] for sample in case['samples']}, {18})
+
+
+SHORT = {name: case for name, case in CASES.items() if case[0] in ('Read', 'Copy')}
+
+
+@tap.cases(SHORT)
+def test_short_replies_are_continued_in(test, depth):
+    """A server that returns 40,000 bytes at most: each full chunk takes two reads."""
+    sink = ('--sink', 'verify') if test == 'Read' else ()
+    with Refserver('--volume', 'bench', '--fault', 'short=40000@FPReadExt') as server:
+        result, document = results.run(
+            speedtest, *as_guest(server), '-q', CHUNK // 1024, '-d', f'{SIZE}b', '-f', test, *RUNS,
+            *depth, *sink)
+        recompute.check_document(document)
+        case, = document['cases']
+        tap.equal({(sample['short_replies'], sample['requests']['read'])
+                   for sample in case['samples']}, {(17, 35)})
+        tap.equal(case['service_times']['count'], (35 + (18 if test == 'Copy' else 0)) * 3)
+        result.expect(DONE, 'short replies: 85 ')
 
 
 def test_service_times_see_a_slow_reply():

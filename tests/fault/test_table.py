@@ -62,7 +62,7 @@ FAULTS = {
     'id=77': (LOST, ALL, 'answers nothing'),
     'command=6': (LOST, [name for name in ALL if name != 'write'], 'answers nothing'),
     'twice': (LOST, TRANSFERS, 'answers nothing'),
-    'truncate=1': (REFUSED, TRANSFERS[:1], '65535'),
+    'short=0': (REFUSED, TRANSFERS[:1], 'returned 0 and result 0'),
     'extend=1': (REFUSED, TRANSFERS[:1], '65537'),
     'eof=1': (REFUSED, TRANSFERS[:1], '65535.*-5009'),
     'eof=65536': (REFUSED, ['read', 'copy'], '-5009'),

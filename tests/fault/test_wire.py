@@ -9,6 +9,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / 'lib'))
 import afpclient
 import afpwire
 import programs
+import results
 import tap
 from peer import Peer
 from programs import DONE, TEST_FAILED, speedtest
@@ -226,10 +227,54 @@ WRONG = {
     'an ID that was not asked': ('id=77', ['(?i)id'], True),
     'the command of another request': ('command=6', ['(?i)reply', 'DSIWrite'], True),
     'the same reply twice': ('twice', ['(?i)id'], True),
-    'fewer bytes than asked': ('truncate=1', ['1048575', '1048576'], False),
+    'no byte and no error': ('short=0', ['1048576', 'returned 0 and result 0'], False),
     'more bytes than asked': ('extend=1', ['1048577', '1048576'], False),
     'an early end of file': ('code=-5009', ['-5009', '2097152'], False),
 }
+
+
+def test_end_of_file_is_said_only_where_it_came():
+    for fault, said in (('eof=1', True), ('code=-5009', True), ('short=0', False),
+                        ('extend=1', False)):
+        with faulty(fault) as server:
+            tap.equal('EOFErr' in run(server, '-f', 'Read', '-d', 8).err, said, fault)
+
+
+# what a wide write's reply may hold
+LAST_WRITTEN = {'eight bytes': ('0000000000010000', True), 'four bytes': ('00010000', True),
+                'four wrong ones': ('00008000', False), 'two': ('0001', False)}
+
+
+@tap.cases(LAST_WRITTEN)
+def test_last_written_in(payload, good):
+    with Peer(f'on FPWriteExt: serve payload={payload}') as peer:
+        arguments = ['-f', 'Write', '-d', '64k', '-q', 64]
+        if good:
+            run_good(peer, *arguments)
+        else:
+            run(peer, *arguments).expect_one_message(TEST_FAILED, 'last byte')
+
+
+# a write that ends the connection: (which one, whether a smaller frame is advised)
+DROPPED = {'the first': (1, True), 'a later one': (3, False)}
+
+
+@tap.cases(DROPPED)
+def test_advice_about_the_quantum_where_the_drop_is_at(which, advised):
+    with Peer(f'quantum 64k\non FPWriteExt #{which}: close') as peer:
+        result = run(peer, '-f', 'Write', '-d', 1).expect_one_message(
+            TEST_FAILED, 'write of 65536', stays=True)
+        tap.equal('quantum' in result.err, advised, 'advice')
+
+
+def test_a_server_copy_that_does_not_exist_is_skipped():
+    with programs.Refserver('--volume', 'bench', '--fault', 'code=-5024@FPCopyFile') as server:
+        result, document = results.run(speedtest, *programs.as_guest(server), '-d', 1, '-f',
+                                       'ServerCopy,Read')
+        result.expect(DONE, 'ServerCopy skipped', 'CallNotSupported.*-5024')
+        tap.equal([case['test'] for case in document['cases']], ['Read'])
+        tap.equal((document['complete'], document['failure']), (True, None))
+        tap.equal(afpclient.listing(server), {}, 'left on the volume')
 
 
 @tap.cases(WRONG)

@@ -79,8 +79,9 @@ def ascending(values, what):
 
 # ------------------------------------------------------------------------- what a run has to move
 
-def expected_counts(case, flush):
-    """Requests by kind, runts and round trips of each run, from the sizes alone."""
+def expected_counts(case, flush, short):
+    """Requests by kind, runts and round trips of each run, from the sizes alone; and of the reads
+    that were answered in part, each of which costs another one."""
     raw = case.raw
     chunks = -(-raw['size_bytes'] // raw['chunk_bytes'])
     lanes = min(raw['outstanding'], chunks)
@@ -89,13 +90,14 @@ def expected_counts(case, flush):
     flushes = 1 if case.name == 'Write' and flush else 0
     copies = 1 if case.name == 'ServerCopy' else 0
     if raw['interleaved']:
-        trips = -(-chunks * (read + write) // lanes)
+        trips = -(-(chunks * (read + write) + short // raw['sessions']) // lanes)
     else:
         trips = -(-chunks // lanes) * (read + write)
     requests = {'read': chunks * read, 'write': chunks * write, 'flush': flushes,
                 'server_copy': copies}
-    return ({kind: count * raw['sessions'] for kind, count in requests.items()},
-            runts * (read + write) * raw['sessions'],
+    return ({kind: count * raw['sessions'] + (short if kind == 'read' else 0)
+             for kind, count in requests.items()},
+            runts * (read + write) * raw['sessions'] + short,
             trips + flushes + copies)
 
 
@@ -112,7 +114,7 @@ def check_sample(case, sample, flush, what):
     else:
         equal(sample['rate_bytes_per_s'], None, f'{what}: rate')
     equal((sample['requests'], sample['runt_requests'], sample['round_trips']),
-          expected_counts(case, flush), f'{what}: requests, runts, round trips')
+          expected_counts(case, flush, sample['short_replies']), f'{what}: requests, runts, round trips')
     equal(sum(sample['time_shares'].values()), sum(sessions), f'{what}: sum of the shares')
     if sample['waited_ns'] > sum(sessions):
         raise AssertionError(f'{what}: waited longer than it lasted')

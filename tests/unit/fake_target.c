@@ -115,9 +115,13 @@ static bool reap(struct target *target, struct target_completion *completion, st
     if (!call(fake, error, NULL, NULL)) {
         return false;
     }
-    fake->reads_pending -= operation.kind == TARGET_READ;
+    bool read = operation.kind == TARGET_READ;
+    size_t missing = read && fake->short_reads ? operation.size / 2 : 0;
+    operation.size -= missing;
+    fake->reads_pending -= read;
     move_data(fake, &operation);
     *completion = (struct target_completion){.tag = operation.tag,
+                                             .missing = missing,
                                              .submitted_ns = 7,
                                              .sent_ns = 7,
                                              .completed_ns = 7 + fake->service_ns};

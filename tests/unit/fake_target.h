@@ -32,6 +32,7 @@ struct fake_target {
     struct target target; /* first: the two are one to the code under test */
 
     enum fake_order order;
+    bool short_reads;   /* a read of more than a byte brings the first half of it */
     bool reads_nothing; /* reads complete and leave the buffer alone */
     uint64_t free_bytes[TARGET_PLACES];
     bool free_exact;

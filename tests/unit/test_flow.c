@@ -134,6 +134,40 @@ static void moves_every_byte_once(void **state)
     }
 }
 
+/* Each short reply is one request more, and nothing is written before its chunk is whole. */
+static void asks_for_the_rest_of_short_replies(void **state)
+{
+    for (uint32_t i = 0; i < COUNT(depths) * 2 * 2 * FAKE_ORDERS; i++) {
+        bool copies = i / COUNT(depths) / 2 % 2;
+        struct fixture fixture;
+        fixture_open(&fixture, 3 * CHUNK + 1);
+        fake_target_reset(fixture.fake);
+        fixture.fake->short_reads = true;
+        fixture.fake->order = (enum fake_order)(i / COUNT(depths) / 4);
+        struct flow_plan plan = plan_of(&fixture, copies ? FLOW_COPY : FLOW_READ,
+                                        (enum flow_policy)(i / COUNT(depths) % 2),
+                                        depths[i % COUNT(depths)], 3 * CHUNK + 1);
+        plan.sink = SINK_VERIFY;
+        check(move(&fixture, &plan), "%s", fixture.error.message);
+        uint64_t replies = 0; /* of a chunk: halved until one byte is left */
+        for (size_t left = CHUNK; left > 1; left /= 2) {
+            replies += 3;
+        }
+        assert_int_equal(fixture.counts.short_replies, replies);
+        assert_int_equal(fixture.counts.requests[REQUEST_READ], 4 + replies);
+        assert_int_equal(fixture.counts.requests[REQUEST_WRITE], copies ? 4 : 0);
+        assert_int_equal(fixture.counts.bytes, 3 * CHUNK + 1);
+        assert_int_equal(fixture.fake->submits, fixture.fake->reaps);
+        for (uint64_t at = 0; at < plan.size_bytes; at++) {
+            assert_int_equal(fixture.source->moved[at], 1);
+        }
+        if (copies) {
+            assert_memory_equal(fixture.destination->bytes, fixture.source->bytes, plan.size_bytes);
+        }
+        fixture_close(&fixture);
+    }
+}
+
 /* A flow that was prepared once runs as often as it is asked to. */
 static void runs_again(void **state)
 {
@@ -295,6 +329,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(moves_every_byte_once),
+        cmocka_unit_test(asks_for_the_rest_of_short_replies),
         cmocka_unit_test(runs_again),
         cmocka_unit_test(copy_batches_read_then_write),
         cmocka_unit_test(any_failing_call_ends_it),
