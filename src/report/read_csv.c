@@ -24,6 +24,7 @@ struct known_size {
 struct csv_reader {
     struct csv_lines lines;
     struct stored_result *result;
+    bool spreadsheet;     /* numbers lost the zeros at their ends */
     bool tolerant;        /* lines that are none of ours are skipped: a log around the CSV */
     enum csv_block block; /* that the lines belong to */
     struct known_size sizes[STORED_CASE_LIMIT];
@@ -43,36 +44,28 @@ static struct csv_lines lines_of(const struct input *input)
     return (struct csv_lines){.at = input->bytes, .left = input->size};
 }
 
-/* Without the carriage return of Windows too. */
-static bool next_line(struct csv_lines *lines, struct csv_piece *line)
-{
-    if (!csv_next_line(lines, line)) {
-        return false;
-    }
-    line->length -= line->length > 0 && line->text[line->length - 1] == '\r';
-    return true;
-}
-
 static bool expected(const struct csv_reader *reader, struct error *error, const char *what)
 {
     return error_set(error, ERROR_CONTENT, 0, "line %zu: expected %s", reader->lines.number, what);
 }
 
-/* Digits, then a point and exactly `decimals` digits if that is above 0: as a whole number of the
- * last decimal, at most `maximum`. */
-static bool scaled(struct csv_piece field, size_t decimals, uint64_t maximum, uint64_t *value)
+/* Digits, then a point and exactly `decimals` digits if that is above 0, or fewer from a
+ * spreadsheet: as a whole number of the last decimal, at most `maximum`. */
+static bool scaled(const struct csv_reader *reader, struct csv_piece field, size_t decimals,
+                   uint64_t maximum, uint64_t *value)
 {
-    size_t tail = decimals > 0 ? decimals + 1 : 0;
+    const char *point = field.length > 0 ? memchr(field.text, '.', field.length) : NULL;
+    size_t whole = point != NULL ? (size_t)(point - field.text) : field.length;
+    size_t given = point != NULL ? field.length - whole - 1 : 0;
+    bool fits = reader->spreadsheet ? given <= decimals && (point == NULL || given > 0)
+                                    : given == decimals && (point != NULL) == (decimals > 0);
     *value = 0;
-    if (field.length <= tail) {
+    if (whole == 0 || !fits) {
         return false;
     }
-    for (size_t i = 0; i < field.length; i++) {
-        char c = field.text[i];
-        if (tail > 0 && i == field.length - tail) {
-            if (c != '.') {
-                return false;
-            }
+    for (size_t i = 0; i < whole + 1 + decimals; i++) {
+        char c = i < field.length ? field.text[i] : '0';
+        if (i == whole) {
             continue;
         }
         if (c < '0' || c > '9' || *value > maximum) {
@@ -83,10 +76,10 @@ static bool scaled(struct csv_piece field, size_t decimals, uint64_t maximum, ui
     return *value <= maximum;
 }
 
-static bool is_rate(struct csv_piece field)
+static bool is_rate(const struct csv_reader *reader, struct csv_piece field)
 {
     uint64_t rate;
-    return scaled(field, 2, UINT64_MAX / 16, &rate);
+    return scaled(reader, field, 2, UINT64_MAX / 16, &rate);
 }
 
 /* ---- Sizes ---- */
@@ -151,13 +144,13 @@ static bool add_run(struct csv_reader *reader, const struct csv_piece *fields, u
     if (!stored_test_name_ok(fields[0].text, fields[0].length)) {
         return expected(reader, error, "the name of a test in column 1");
     }
-    if (!scaled(fields[1], 0, STORED_RUN_LIMIT, &iteration) || iteration == 0) {
+    if (!scaled(reader, fields[1], 0, STORED_RUN_LIMIT, &iteration) || iteration == 0) {
         return expected(reader, error, "a whole number from 1 to 1000000 in column 2, iteration");
     }
-    if (!scaled(fields[3], 0, LARGEST_MICROSECONDS, &microseconds)) {
+    if (!scaled(reader, fields[3], 0, LARGEST_MICROSECONDS, &microseconds)) {
         return expected(reader, error, "a whole number in column 4, microseconds");
     }
-    if (!is_rate(fields[4])) {
+    if (!is_rate(reader, fields[4])) {
         return expected(reader, error, "a number with two decimals in column 5, throughput_mbs");
     }
     struct stored_case *stored_case =
@@ -182,10 +175,11 @@ static bool check_summary(struct csv_reader *reader, const struct csv_piece *fie
     if (!known) {
         return expected(reader, error, "a whole number in column 2, iteration");
     }
-    if (!scaled(fields[3], 0, LARGEST_MICROSECONDS, &microseconds)) {
+    if (!scaled(reader, fields[3], 0, LARGEST_MICROSECONDS, &microseconds)) {
         return expected(reader, error, "a whole number in column 4, microseconds");
     }
-    return is_rate(fields[4]) || (fields[4].length == 0 && piece_ends(fields[0], "_stddev")) ||
+    return is_rate(reader, fields[4]) ||
+           (fields[4].length == 0 && piece_ends(fields[0], "_stddev")) ||
            expected(reader, error, "a number with two decimals in column 5, throughput_mbs");
 }
 
@@ -197,7 +191,7 @@ static bool read_run_row(struct csv_reader *reader, const struct csv_piece *fiel
         return expected(reader, error,
                         "the 5 columns test_name to throughput_mbs, or a line that begins with #");
     }
-    if (!scaled(fields[2], 3, LARGEST_MIB * 1000, &thousandths)) {
+    if (!scaled(reader, fields[2], 3, LARGEST_MIB * 1000, &thousandths)) {
         return expected(reader, error, "a number with three decimals in column 3, file_size_mb");
     }
     return fields[1].length == 0 ? check_summary(reader, fields, error)
@@ -212,10 +206,10 @@ static bool read_exact_row(struct csv_reader *reader, const struct csv_piece *fi
     if (count != 8) {
         return expected(reader, error, "the 8 columns file_size_bytes to mean_time_ms");
     }
-    if (!scaled(fields[0], 0, LARGEST_MIB * MIB, &size_bytes) || size_bytes == 0) {
+    if (!scaled(reader, fields[0], 0, LARGEST_MIB * MIB, &size_bytes) || size_bytes == 0) {
         return expected(reader, error, "a whole number from 1 on in column 1, file_size_bytes");
     }
-    if (!scaled(fields[1], 3, LARGEST_MIB * 1000, &thousandths) ||
+    if (!scaled(reader, fields[1], 3, LARGEST_MIB * 1000, &thousandths) ||
         stored_size_thousandths(size_bytes) != thousandths) {
         return expected(reader, error, "the MiB of column 1 in column 2, file_size_mb");
     }
@@ -229,7 +223,7 @@ static bool read_short_row(struct csv_reader *reader, const struct csv_piece *fi
     if (count != 7) {
         return expected(reader, error, "the 7 columns file_size_mb to mean_time_ms");
     }
-    return scaled(fields[0], 3, LARGEST_MIB * 1000, &thousandths) ||
+    return scaled(reader, fields[0], 3, LARGEST_MIB * 1000, &thousandths) ||
            expected(reader, error, "a number with three decimals in column 1, file_size_mb");
 }
 
@@ -297,7 +291,7 @@ static bool read_line(struct csv_reader *reader, struct csv_piece line, struct e
 static bool read_lines(struct csv_reader *reader, struct error *error)
 {
     struct csv_piece line;
-    while (next_line(&reader->lines, &line)) {
+    while (csv_next_line(&reader->lines, &line)) {
         if (read_line(reader, line, error)) {
             continue;
         }
@@ -322,7 +316,10 @@ static bool read_csv(const struct input *input, bool tolerant, struct stored_res
     if (reader == NULL) {
         return memory_error(error, "for a stored result");
     }
-    *reader = (struct csv_reader){.lines = lines_of(input), .result = result, .tolerant = tolerant};
+    *reader = (struct csv_reader){.lines = lines_of(input),
+                                  .result = result,
+                                  .spreadsheet = input->spreadsheet,
+                                  .tolerant = tolerant};
     bool ok = read_lines(reader, error);
     memory_release(reader);
     return ok;
@@ -335,7 +332,7 @@ static bool has_line(const struct input *input, const char *text, bool whole)
 {
     struct csv_lines lines = lines_of(input);
     struct csv_piece line;
-    while (next_line(&lines, &line)) {
+    while (csv_next_line(&lines, &line)) {
         if (whole ? csv_piece_is(line, text) : csv_piece_begins(line, text)) {
             return true;
         }

@@ -12,6 +12,7 @@ struct input {
     const char *name;
     const char *bytes;
     size_t size;
+    bool spreadsheet; /* it shows signs of one, which also drops zeros after the point */
 };
 
 /* A format. The first row that recognises the content reads it. */
@@ -26,6 +27,17 @@ extern const struct result_reader json_result_reader;
 extern const struct result_reader csv_result_reader;
 extern const struct result_reader netatalk_result_reader;
 extern const struct result_reader summary_result_reader;
+
+/* Goes past a byte order mark. */
+void input_skip_mark(struct input *input);
+
+/* Takes back what a spreadsheet, or Windows, did to a CSV: carriage returns, quotes around fields,
+ * empty fields that fill rows up. The input is then a *copy, which the caller releases; NULL: it
+ * stays what it is. */
+MUST_CHECK bool input_from_spreadsheet(struct input *input, char **copy, struct error *error);
+
+/* What a file that no reader recognises seems to be: "an HTML page". */
+const char *input_kind(const struct input *input);
 
 /* A letter, then letters and digits, at most STORED_TEST_LENGTH - 1 of them. */
 bool stored_test_name_ok(const char *name, size_t length);

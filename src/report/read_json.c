@@ -494,12 +494,19 @@ static bool read_json(const struct input *input, struct stored_result *result, s
     json_t *root = json_loadb(input->bytes, input->size, JSON_REJECT_DUPLICATES, &where);
     if (root == NULL) {
         /* jansson goes on with what it stumbled over, which may be unprintable. */
+        if (json_error_code(&where) == json_error_premature_end_of_input) {
+            return error_set(error, ERROR_CONTENT, 0,
+                             "this JSON ends in its middle: it was cut off");
+        }
         const char *near = strstr(where.text, " near ");
         int length = near != NULL ? (int)(near - where.text) : (int)strlen(where.text);
         return error_set(error, ERROR_CONTENT, 0, "line %d, column %d: expected JSON: %.*s",
                          where.line, where.column, length, where.text);
     }
-    bool ok = read_document(root, result, error);
+    bool ok = json_object_get(root, "schema") != NULL
+                  ? read_document(root, result, error)
+                  : error_set(error, ERROR_CONTENT, 0,
+                              "this JSON is no result: its \"schema\" is missing");
     json_decref(root);
     return ok;
 }

@@ -173,23 +173,50 @@ bool stored_case_matches(const struct stored_case *a, const struct stored_case *
 
 /* ---- Reading ---- */
 
+static bool read_input(const struct input *input, struct stored_result *result, bool *recognised,
+                       struct error *error)
+{
+    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
+        if (readers[i]->recognises(input)) {
+            *recognised = true;
+            result->format = readers[i]->name;
+            return readers[i]->read(input, result, error) || error_prefix(error, "%s", input->name);
+        }
+    }
+    *recognised = false;
+    return false;
+}
+
+static bool refuse(const struct input *input, struct error *error)
+{
+    return error_set(error, ERROR_CONTENT, 0, "%s is no result, it is %s", input->name,
+                     input_kind(input)) ||
+           error_remedy(error, REMEDY_RESULT);
+}
+
+/* JSON may hold quotes, and is left as it is. */
 bool read_result_buffer(const char *name, const char *bytes, size_t size,
                         struct stored_result *result, struct error *error)
 {
-    struct input input = {name, bytes, size};
+    struct input input = {name, bytes, size, false};
+    char *copy;
+    bool recognised;
     *result = (struct stored_result){0};
     if (size > STORED_FILE_LIMIT) {
         return error_set(error, ERROR_LIMIT, 0, "%s: a result has at most %d MiB", name,
                          (int)(STORED_FILE_LIMIT / MIB));
     }
-    for (size_t i = 0; i < sizeof readers / sizeof readers[0]; i++) {
-        if (readers[i]->recognises(&input)) {
-            result->format = readers[i]->name;
-            return readers[i]->read(&input, result, error) || error_prefix(error, "%s", name);
-        }
+    input_skip_mark(&input);
+    if (json_result_reader.recognises(&input)) {
+        return read_input(&input, result, &recognised, error);
     }
-    return error_set(error, ERROR_CONTENT, 0, "%s is no result", name) ||
-           error_remedy(error, REMEDY_RESULT);
+    struct input plain = input;
+    if (!input_from_spreadsheet(&plain, &copy, error)) {
+        return false;
+    }
+    bool ok = read_input(&plain, result, &recognised, error);
+    memory_release(copy);
+    return ok || (!recognised && refuse(&input, error));
 }
 
 /* Appends what is left of the file to a growing block. */

@@ -388,7 +388,7 @@ static void json_case_that_ran_twice(void **state)
 }
 
 static const struct refused refused_json[] = {
-    {"\"schema\":", "\"scheme\":", "file: schema: expected a text, but it is not there"},
+    {"\"schema\":", "\"scheme\":", "file: this JSON is no result: its \"schema\" is missing"},
     {"afpbench-result", "other", "schema: expected \"afpbench-result\""},
     {"\"schema_version\": 1", "\"schema_version\": 2", "schema_version: expected 1, not 2"},
     {"\"schema_version\": 1", "\"schema_version\": 1.0", "schema_version: expected a whole number"},
@@ -568,12 +568,29 @@ static void what_is_no_result(void **state)
     static const struct {
         const char *text, *message;
     } rows[] = {
-        {"", "file is no result"},
-        {"hello\n", "file is no result"},
-        {"[1]", "file is no result"},
+        {"", "file is no result, it is empty"},
+        {" \r\n", "it is empty"},
+        {"\xEF\xBB\xBF", "it is empty"},
+        {"hello\n", "file is no result, it is other text"},
+        {"[1]", "it is JSON, but no object"},
+        {"\n<!DOCTYPE html>\n<html>", "it is an HTML page"},
+        {"<HTML>", "it is an HTML page"},
+        {"<?xml version=\"1.0\"?>", "it is XML"},
+        {"PK\x03\x04", "it is a ZIP archive or a workbook"},
+        {"\x1F\x8B\x08", "it is compressed"},
+        {"\x89PNG\r\n", "it is a picture"},
+        {"\xFF\xFEt", "it is UTF-16 text"},
+        {"\x7F"
+         "ELF\x02\x01\x01",
+         "it is a binary file"},
+        {"test_name;iteration;file_size_mb\r\nRead;1;0,004\r\n", "it is CSV with semicolons"},
+        {"{\"a\": 1}", "this JSON is no result"},
+        {"{\"schema\": \"other\", \"schema_version\": 1}", "schema: expected \"afpbench-result\""},
+        {"{\"schema\": [", "this JSON ends in its middle"},
+        {"{\"schema\" 1}", "line 1, column 11: expected JSON"},
         {"Test,Time_ms,Time±,Min_ms,Max_ms,Median_ms,MB/s\n", "only their summaries"},
         {"# File Size Performance Summary for Read\n" SUMMARY_HEADER, "only their summaries"},
-        {"{", "expected JSON"},
+        {"{", "this JSON ends in its middle"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct stored_result result;
@@ -582,6 +599,45 @@ static void what_is_no_result(void **state)
         check_error(&error, ERROR_CONTENT, rows[i].message);
         stored_result_release(&result);
     }
+}
+
+/* What editors, mail and spreadsheets make of the same two runs, of which one took 64 and the other
+ * 65 us, for a size of 1 MiB. */
+static void what_others_make_of_it(void **state)
+{
+    static const char *const texts[] = {
+        CSV_HEADER "Read,1,1.000,64,60.40\nRead,2,1.000,65,59.00\n",
+        "\xEF\xBB\xBF" CSV_HEADER "Read,1,1.000,64,60.40\nRead,2,1.000,65,59.00\n",
+        "\xEF\xBB\xBFtest_name,iteration,file_size_mb,microseconds,throughput_mbs\r\n"
+        "Read,1,1,64,60.4\r\nRead,2,1,65,59\r\n",
+        "\"test_name\",\"iteration\",\"file_size_mb\",\"microseconds\",\"throughput_mbs\"\n"
+        "\"Read\",\"1\",\"1.000\",\"64\",\"60.40\"\n\"Read\",\"2\",\"1.0\",\"65\",\"59.00\"",
+        "test_name,iteration,file_size_mb,microseconds,throughput_mbs,,,\r\n"
+        "Read,1,1,64,60.4,,,\r\nRead,2,1,65,59,,,\r\nRead_stddev,,1,1,,,,\r\n,,,,,,,\r\n"
+        "# File Size Performance Summary for Read,,,,,,,\r\n"
+        "file_size_bytes,file_size_mb,mean_throughput_mbs,median_throughput_mbs,"
+        "min_throughput_mbs,max_throughput_mbs,stddev_ms,mean_time_ms\r\n"
+        "1048576,1,1,1,1,1,0,0\r\n",
+        "a log\r\n" CSV_HEADER "Read,1,1.000,64,60.40\r\nRead,2,1.000,65,59.00\r\n",
+    };
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        struct stored_result result;
+        struct error error;
+        check(read_text(texts[i], &result, &error), "text %zu: %s", i, error.message);
+        check(result.case_count == 1, "text %zu", i);
+        const struct stored_case *only = &result.cases[0];
+        check(strcmp(only->test, "Read") == 0 && only->size_bytes == 1048576, "text %zu", i);
+        check(only->count == 2 && only->durations_ns[0] == 64000 && only->durations_ns[1] == 65000,
+              "text %zu", i);
+        assert_false(result.incomplete);
+        stored_result_release(&result);
+    }
+    char marked[sizeof document + 8];
+    snprintf(marked, sizeof marked, "\xEF\xBB\xBF\r\n%s", document);
+    struct stored_result result;
+    struct error error;
+    check(read_text(marked, &result, &error), "%s", error.message);
+    stored_result_release(&result);
 }
 
 /* ---- Limits ---- */
@@ -757,6 +813,7 @@ int main(void)
         cmocka_unit_test(csv_that_was_cut_off),
         cmocka_unit_test(csv_is_strict),
         cmocka_unit_test(what_is_no_result),
+        cmocka_unit_test(what_others_make_of_it),
         cmocka_unit_test(limits),
         cmocka_unit_test(files),
         cmocka_unit_test(every_prefix),
