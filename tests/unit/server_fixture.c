@@ -1,10 +1,10 @@
 #include "server_fixture.h"
 #include "base/clock.h"
 #include "base/stream.h"
+#include "loopback.h"
 #include "server/session.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -54,18 +54,8 @@ static void *serve(void *argument)
 
 void peer_connect(struct peer *peer)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
     struct error error;
-    int listener = socket(AF_INET, SOCK_STREAM, 0);
-    peer->socket = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(bind(listener, (struct sockaddr *)&address, length), 0);
-    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &length), 0);
-    assert_int_equal(listen(listener, 1), 0);
-    assert_int_equal(connect(peer->socket, (struct sockaddr *)&address, length), 0);
-    peer->served = accept(listener, NULL, NULL);
-    assert_true(peer->served >= 0);
-    close(listener);
+    loopback_pair(&peer->socket, &peer->served);
     assert_true(stream_prepare_tcp(peer->socket, &error));
     assert_true(stream_prepare_tcp(peer->served, &error));
     struct timeval limit = {.tv_sec = 20};

@@ -1,8 +1,8 @@
 #include "session_fixture.h"
 
 #include "base/clock.h"
+#include "loopback.h"
 
-#include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
@@ -75,17 +75,13 @@ static void see_attention(void *context, uint16_t code)
 
 void line_open(struct line *line)
 {
-    *line = (struct line){.listener = socket(AF_INET, SOCK_STREAM, 0)};
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
-    assert_int_equal(bind(line->listener, (struct sockaddr *)&address, size), 0);
-    assert_int_equal(listen(line->listener, 1), 0);
-    assert_int_equal(getsockname(line->listener, (struct sockaddr *)&address, &size), 0);
+    uint16_t port;
+    *line = (struct line){.listener = loopback_listen(&port)};
     assert_int_equal(pipe(line->signals), 0);
     line->interrupt.fd = line->signals[0];
     line->observer = (struct dsi_observer){see_frame, see_attention, line};
     struct dsi_config config = {.host = "127.0.0.1",
-                                .port = ntohs(address.sin_port),
+                                .port = port,
                                 .timeout_ns = 10 * NS_PER_S,
                                 .interrupt = &line->interrupt,
                                 .observer = &line->observer};

@@ -6,9 +6,9 @@
 #include "dsi/session.h"
 #include "failing_memory.h"
 #include "fake_target.h"
+#include "loopback.h"
 #include "workload/speed.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -76,17 +76,11 @@ static void a_huge_quantum_costs_nothing(void **state)
 
 static bool connect_and_reserve(struct error *error)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
-    int listener = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(bind(listener, (struct sockaddr *)&address, size), 0);
-    assert_int_equal(listen(listener, 1), 0);
-    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    uint16_t port;
+    int listener = loopback_listen(&port);
     struct interrupt interrupt = {.fd = -1};
-    struct dsi_config config = {.host = "127.0.0.1",
-                                .port = ntohs(address.sin_port),
-                                .timeout_ns = 10 * NS_PER_S,
-                                .interrupt = &interrupt};
+    struct dsi_config config = {
+        .host = "127.0.0.1", .port = port, .timeout_ns = 10 * NS_PER_S, .interrupt = &interrupt};
     struct dsi_session *session = NULL;
     bool ok = dsi_connect(&session, &config, error) && dsi_reserve(session, 8, error);
     dsi_close(session);

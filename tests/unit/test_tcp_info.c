@@ -1,15 +1,12 @@
 /* base/tcp_info: what the kernel tells of a real connection over loopback, what it does not tell,
  * and counters that wrap. */
-#include "unit.h"
+#include "loopback.h"
 
 #include "base/tcp_info.h"
 #include "made_result.h"
 
-#include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 /* ---- A connection ---- */
 
@@ -19,17 +16,7 @@ struct line {
 
 static void line_open(struct line *line)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
-    int listener = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(bind(listener, (struct sockaddr *)&address, size), 0);
-    assert_int_equal(listen(listener, 1), 0);
-    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
-    line->near = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(connect(line->near, (struct sockaddr *)&address, size), 0);
-    line->far = accept(listener, NULL, NULL);
-    assert_true(line->far >= 0);
-    close(listener);
+    loopback_pair(&line->near, &line->far);
     int on = 1;
     assert_int_equal(setsockopt(line->near, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on), 0);
 }
