@@ -221,10 +221,6 @@ def check_notes(result, wanted):
     tap.equal(lines, [], 'more on stderr')
 
 
-def shape(result):
-    return [(test.name, test.size, len(test.rows)) for test in result.tests()]
-
-
 def run_clean(system, *arguments, tests=FOUR, across=None, **options):
     """A run that succeeds, says what it has to and nothing more, and leaves nothing behind."""
     second = ['-S', across.first] if across else []
@@ -258,7 +254,7 @@ def test_sizes(name, arguments):
     system = file_system(name)
     for size in SIZES:
         result = run_clean(system, '-d', f'{size}b', '-n', 2, *arguments)
-        tap.equal(shape(result), [(test, size, 2) for test in FOUR])
+        tap.equal(result.shape(), [(test, size, 2) for test in FOUR])
         tap.equal([test.sparse for test in result.tests()],
               ['-e' in arguments and test.name != 'Write' for test in result.tests()], 'sparse')
         quantum = {4: 4096, '1000b': 1000}[arguments[arguments.index('-q') + 1]] \
@@ -271,7 +267,7 @@ def test_sizes(name, arguments):
 def test_four_tests_of_two_runs(direct):
     system = file_system('build')
     result = run_clean(system, '-d', 3, '-n', 2, '--sink', 'verify', *(['-D'] if direct else []))
-    tap.equal(shape(result), [(name, 3 * MIB, 2) for name in FOUR])
+    tap.equal(result.shape(), [(name, 3 * MIB, 2) for name in FOUR])
     tap.equal({test.quantum for test in result.tests()}, {MIB}, 'quantum')
 
 
@@ -280,7 +276,7 @@ def test_second_directory_of_the_same_file_system(name):
     system = file_system(name)
     with nothing_left(system):
         result = system.run(*ALL, '-d', '1048577b', '-n', 2, '-S', system.second).expect(DONE)
-    tap.equal(shape(result), [(test, 1048577, 2) for test in FOUR])
+    tap.equal(result.shape(), [(test, 1048577, 2) for test in FOUR])
 
 
 @tap.cases(on_each())
@@ -288,7 +284,7 @@ def test_same_directory_twice(name):
     system = file_system(name)
     with nothing_left(system):
         result = system.run(*ALL, '-d', '4097b', '-S', f'{system.first}/.').expect(DONE)
-    tap.equal(shape(result), [(test, 4097, 1) for test in FOUR])
+    tap.equal(result.shape(), [(test, 4097, 1) for test in FOUR])
 
 
 @full
@@ -297,7 +293,7 @@ def test_same_directory_twice(name):
 def test_second_directory_on_another_file_system(one, other):
     first, second = file_system(one), file_system(other)
     result = run_clean(first, '-d', '1048577b', '-n', 2, across=second)
-    tap.equal(shape(result), [(test, 1048577, 2) for test in FOUR[:3]])
+    tap.equal(result.shape(), [(test, 1048577, 2) for test in FOUR[:3]])
 
 
 @tap.cases(on_each())
@@ -442,9 +438,9 @@ def test_existing_file(name, direct):
     direct = ['-D'] if direct else []
     with existing_file(system, 300001):
         result = run_clean(system, '-F', 'existing', '-n', 2, *direct, tests=('Read', 'Copy'))
-        tap.equal(shape(result), [('Read', 300001, 2), ('Copy', 300001, 2)])
+        tap.equal(result.shape(), [('Read', 300001, 2), ('Copy', 300001, 2)])
         result = run_clean(system, '-F', 'existing', '-d', '100001b', *direct, tests=('Read',))
-        tap.equal(shape(result), [('Read', 100001, 1)])
+        tap.equal(result.shape(), [('Read', 100001, 1)])
 
 
 @quick
@@ -491,13 +487,23 @@ def test_too_little_free_space(name):
             .expect_one_message(TEST_FAILED, 'too little free space')
 
 
+@contextlib.contextmanager
+def tmpfs(name, options):
+    """One that is there within the block."""
+    tap.require(can_mount, 'mounting needs root')
+    root = scratch / name
+    root.mkdir()
+    mount('-t', 'tmpfs', '-o', options, 'small', root)
+    try:
+        yield root
+    finally:
+        subprocess.run(['umount', root], check=True)
+        root.rmdir()
+
+
 @quick
 def test_no_space_left_while_it_runs():
-    tap.require(can_mount, 'mounting needs root')
-    root = scratch / 'small'
-    root.mkdir()
-    mount('-t', 'tmpfs', '-o', 'size=24m', 'small', root)
-    try:
+    with tmpfs('small', 'size=24m') as root:
         system = FileSystem('tmpfs', root)
         with system.start_marked('-f', 'Write', '-d', 16, '-n', 2, '-W', 0, '-y') as running:
             running.stop_at('end Write')
@@ -507,11 +513,8 @@ def test_no_space_left_while_it_runs():
                 running.answer()
                 result = running.wait()
         result.expect_one_message(TEST_FAILED, 'No space left', r'write of \d+ bytes at offset \d+')
-        tap.equal(shape(result), [('Write', 16 * MIB, 1)])
+        tap.equal(result.shape(), [('Write', 16 * MIB, 1)])
         tap.equal(system.listing(), [])
-    finally:
-        subprocess.run(['umount', root], check=True)
-        root.rmdir()
 
 
 # title: directories -s and -S from those of the build's file system, what the message names
@@ -538,18 +541,11 @@ def test_directory_that_cannot_be_used(arguments, message):
 
 @quick
 def test_read_only_mount():
-    tap.require(can_mount, 'mounting needs root')
-    root = scratch / 'read-only'
-    root.mkdir()
-    mount('-t', 'tmpfs', '-o', 'ro', 'small', root)
-    try:
+    with tmpfs('read-only', 'ro') as root:
         programs.speedtest('-L', '-s', root).expect_one_message(CANNOT_RUN, 'Read-only file system')
         with nothing_left(file_system('build')):
             file_system('build').run(*ALL, '-S', root).expect_one_message(
                 CANNOT_RUN, 'Read-only file system')
-    finally:
-        subprocess.run(['umount', root], check=True)
-        root.rmdir()
 
 
 @quick

@@ -29,11 +29,6 @@ ALL = ('-f', ','.join(FOUR))
 target = None       # the running server
 
 
-def shape(result):
-    """What of the output does not depend on time: name, size and number of rows of each test."""
-    return [(test.name, test.size, len(test.rows)) for test in result.tests()]
-
-
 @contextlib.contextmanager
 def nothing_left():
     """At the end of the block the volumes hold what they held at its beginning."""
@@ -54,7 +49,7 @@ def run_clean(*arguments, **options):
 
 def test_four_tests_of_five_runs():
     result = run_clean(*ALL, '-n', 5)
-    tap.equal(shape(result), [(name, 64 * MIB, 5) for name in FOUR])
+    tap.equal(result.shape(), [(name, 64 * MIB, 5) for name in FOUR])
     quanta = {test.name: test.quantum for test in result.tests()}
     tap.equal(quanta['Read'], MIB)
     tap.equal((quanta['Write'], quanta['Copy']), (target.write_chunk(),) * 2)
@@ -91,7 +86,7 @@ OPTIONS = {
 def test_option(arguments, size, runs):
     size_arguments = () if '-d' in arguments else ('-d', 1)
     result = run_clean(*ALL, *size_arguments, *arguments)
-    tap.equal(shape(result), [(name, size, runs) for name in FOUR])
+    tap.equal(result.shape(), [(name, size, runs) for name in FOUR])
     tap.equal([test.sparse for test in result.tests()],
               ['-e' in arguments and test.name != 'Write' for test in result.tests()], 'sparse')
     if '-q' in arguments:
@@ -102,7 +97,7 @@ def test_option(arguments, size, runs):
 @tap.cases({f'-{version}': version for version in range(1, 8)})
 def test_version(version):
     result = run_clean(f'-{version}', *ALL, '-d', '1100k', '-n', 2, '-S', VOLUMES[1])
-    tap.equal(shape(result), [(name, 1100 * 1024, 2) for name in FOUR])
+    tap.equal(result.shape(), [(name, 1100 * 1024, 2) for name in FOUR])
     tap.equal(result.tests()[1].quantum, target.write_chunk(version))
 
 
@@ -137,14 +132,14 @@ DEPTHS = {'-r 1': ('-r', 1), '-r 2': ('-r', 2), '-r 1000': ('-r', 1000), '-R 100
             for depth, words in DEPTHS.items()})
 def test_size(text, depth):
     result = run_clean(*ALL, '-q', 64, '-d', text, '--sink', 'verify', '-n', 2, *depth)
-    tap.equal(shape(result), [(name, int(text[:-1]), 2) for name in FOUR])
+    tap.equal(result.shape(), [(name, int(text[:-1]), 2) for name in FOUR])
 
 
 @tap.limit(400)
 def test_3000_MiB():
     # sparse sources: three times 3 GiB less to write
     result = run_clean(*ALL, '-d', 3000, '-W', 0, '-r', 4, '-e', limit_s=390)
-    tap.equal(shape(result), [(name, 3000 * MIB, 1) for name in FOUR])
+    tap.equal(result.shape(), [(name, 3000 * MIB, 1) for name in FOUR])
 
 
 def test_3000_MiB_is_refused_in_AFP_2_2():
@@ -182,7 +177,7 @@ FROM_FILE = {
 def test_existing_file(arguments, wanted):
     with existing_file(300000), nothing_left():
         result = target.run('-F', 'existing', '-n', 2, *arguments).expect(DONE)
-    tap.equal(shape(result), [(name, size, 2) for name, size in wanted])
+    tap.equal(result.shape(), [(name, size, 2) for name, size in wanted])
 
 
 def test_existing_file_is_ignored_by_Write_and_that_is_said():
@@ -245,7 +240,7 @@ def direct(*arguments, **options):
 def test_url():
     url = f'afp://{USER}@127.0.0.1:{target.port}/{VOLUMES[0]}'
     result = direct('-h', url, env={'AFP_PASSWORD': PASSWORD}).expect(DONE)
-    tap.equal(shape(result), [('Write', 65536, 1)])
+    tap.equal(result.shape(), [('Write', 65536, 1)])
 
 
 def test_url_without_user():
@@ -266,7 +261,7 @@ def test_IPv6(host):
 def test_embedded_refserver():
     for store in ('', '=memory', '=null'):
         result = direct(f'--refserver{store}', *ALL, '-n', 2).expect(DONE)
-        tap.equal(shape(result), [(name, 65536, 2) for name in FOUR])
+        tap.equal(result.shape(), [(name, 65536, 2) for name in FOUR])
 
 
 @only('refserver')
@@ -274,7 +269,7 @@ def test_embedded_refserver_with_a_directory():
     with tempfile.TemporaryDirectory(prefix='afpbench-') as directory:
         pathlib.Path(directory, 'existing').write_bytes(bytes(65536))
         result = direct(f'--refserver={directory}', *ALL, '-n', 2).expect(DONE)
-        tap.equal(shape(result), [(name, 65536, 2) for name in FOUR])
+        tap.equal(result.shape(), [(name, 65536, 2) for name in FOUR])
         direct(f'--refserver={directory}', '-f', 'Read', '-F', 'existing').expect(DONE)
         tap.equal(os.listdir(directory), ['existing'])
     direct(f'--refserver={directory}').expect_one_message(programs.CANNOT_RUN, directory)
@@ -320,13 +315,13 @@ def test_password_is_wiped_from_the_argument_list():
 
 def test_interactive_waits_for_enter():
     result = target.run('-i', '-d', '64k', '-f', 'Read,Write', text='\n\n').expect(DONE)
-    tap.equal(shape(result), [('Read', 65536, 1), ('Write', 65536, 1)])
+    tap.equal(result.shape(), [('Read', 65536, 1), ('Write', 65536, 1)])
 
 
 def test_interactive_stops_at_the_end_of_input():
     with nothing_left():
         result = target.run('-i', '-d', '64k', '-f', 'Read,Write', text='\n').expect(TEST_FAILED)
-    tap.equal(shape(result), [('Read', 65536, 1)])
+    tap.equal(result.shape(), [('Read', 65536, 1)])
 
 
 # -------------------------------------------------------------------------------- killed runs, clean

@@ -59,6 +59,10 @@ class Result:
     def tests(self):
         return parse_tests(self.out)
 
+    def shape(self):
+        """What does not depend on time: name, size and number of rows of each test."""
+        return [(test.name, test.size, len(test.rows)) for test in self.tests()]
+
 
 # A busy machine makes a run end with a word about it; tests of messages are not about the machine.
 ABOUT_THE_MACHINE = re.compile(r'^[^\n]*: the figures may be low\n', re.MULTILINE)
