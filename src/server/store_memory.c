@@ -3,6 +3,15 @@
 #include "base/memory.h"
 #include "server/store_file.h"
 
+/* A container's memory ends at its group's limit, and then its processes are killed: a volume
+ * without a limit of its own is full before. An eighth is left to the rest of the program. */
+static uint64_t allowed_bytes(void)
+{
+    struct limits limits;
+    limits_read(&limits);
+    return limits.memory_bytes != 0 ? limits.memory_left_bytes - limits.memory_left_bytes / 8 : 0;
+}
+
 static bool memory_store_create(struct store **store, const struct store_settings *settings,
                                 struct error *error)
 {
@@ -13,6 +22,9 @@ static bool memory_store_create(struct store **store, const struct store_setting
     if (!tree_open(tree, &store_memory, settings, error)) {
         memory_release(tree);
         return false;
+    }
+    if (tree->limit_bytes == 0) {
+        tree->limit_bytes = allowed_bytes();
     }
     *store = &tree->store;
     return true;

@@ -1,5 +1,6 @@
 #include "workload/flow.h"
 
+#include "base/limits.h"
 #include "base/memory.h"
 #include "base/units.h"
 
@@ -36,16 +37,30 @@ static bool keeps_data(const struct flow_plan *plan)
            (plan->direction == FLOW_READ && plan->sink != SINK_DISCARD);
 }
 
+/* At most so much for buffers: where a container's limit lies below, it would end the process. */
+static uint64_t memory_limit_bytes(void)
+{
+    struct limits limits;
+    limits_read(&limits);
+    uint64_t allowed = limits.memory_left_bytes - limits.memory_left_bytes / 4;
+    bool less = limits.memory_bytes != 0 && allowed < FLOW_MEMORY_LIMIT;
+    return less ? allowed : FLOW_MEMORY_LIMIT;
+}
+
 static bool allocate_buffers(struct flow *flow, struct error *error)
 {
     const struct flow_plan *plan = &flow->plan;
     uint64_t largest = plan->size_bytes < plan->chunk_bytes ? plan->size_bytes : plan->chunk_bytes;
-    if (flow->lane_count * largest > FLOW_MEMORY_LIMIT) {
+    uint64_t limit_bytes = memory_limit_bytes();
+    if (flow->lane_count * largest > limit_bytes) {
         char limit[SIZE_TEXT_LENGTH];
         return error_set(error, ERROR_LIMIT, 0,
                          "%" PRIu32 " requests of %" PRIu64
-                         " bytes need more than the %s kept for buffers",
-                         flow->lane_count, largest, size_text(FLOW_MEMORY_LIMIT, limit)) ||
+                         " bytes need more than the %s kept for buffers%s",
+                         flow->lane_count, largest, size_text(limit_bytes, limit),
+                         limit_bytes < FLOW_MEMORY_LIMIT
+                             ? " (what the memory limit of this process's group leaves)"
+                             : "") ||
                error_remedy(error, REMEDY_WINDOW);
     }
     /* Whole pages for each lane: a direct read of an odd tail may fill the rest of its block. */

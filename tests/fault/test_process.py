@@ -3,6 +3,7 @@
 streams that are not there; and a volume that changes under it."""
 
 import concurrent.futures
+import contextlib
 import json
 import os
 import pathlib
@@ -19,7 +20,7 @@ import programs
 import tap
 from peer import Peer
 from phases import PHASES
-from programs import CANNOT_RUN, DONE, INTERRUPTED, TEST_FAILED, speedtest
+from programs import CANNOT_RUN, DONE, INTERRUPTED, TEST_FAILED, speedtest, wait_until
 
 AT_ONCE = 8
 
@@ -172,6 +173,40 @@ def test_a_limit_of_file_size_on_results():
                               '-j', path)
         result.expect(TEST_FAILED, 'result.json.*File too large')
         assert not os.path.exists(path), 'half a document under its final name'
+
+
+@contextlib.contextmanager
+def memory_group(limit_bytes):
+    """A control group of either version with this limit; skips where none can be made."""
+    version1 = pathlib.Path('/sys/fs/cgroup/memory')
+    parent, name = (version1, 'memory.limit_in_bytes') if version1.is_dir() else \
+        (pathlib.Path('/sys/fs/cgroup'), 'memory.max')
+    group = parent / f'afpbench-{os.getpid()}'
+    try:
+        group.mkdir()
+    except OSError as error:
+        tap.skip(f'no control group can be made: {error}')
+    try:
+        try:
+            (group / name).write_text(str(limit_bytes))
+        except OSError as error:
+            tap.skip(f'no limit of memory can be set: {error}')
+        yield ['sh', '-c', f'echo $$ >{group}/cgroup.procs && exec "$@"', 'sh']
+    finally:
+        wait_until(lambda: not (group / 'cgroup.procs').read_text(), 'the end of its processes')
+        group.rmdir()
+
+
+def test_a_limit_of_memory_is_an_error_not_a_death():
+    """What a container gives is asked for: a volume in memory is full, buffers are refused."""
+    with memory_group(100 << 20) as group, tempfile.TemporaryDirectory() as place:
+        full = programs.run(*group, programs.SPEEDTEST, '--refserver', '-d', 256, '-f', 'Write')
+        full.expect(TEST_FAILED, r'DiskFull \(-5008\)')
+        wide = programs.run(*group, programs.SPEEDTEST, '-Ls', place, '-d', 256, '-r', 128, '-f',
+                            'Read')
+        wide.expect(TEST_FAILED, 'memory limit of this process')
+        tap.equal(os.listdir(place), [])
+        programs.run(*group, programs.SPEEDTEST, '--refserver', '-d', 4).expect(DONE)
 
 
 # ----------------------------------------------------------------------------------- the wall clock
