@@ -73,20 +73,6 @@ static bool read_marks(void *context, struct error *error)
 
 /* ---- The process ---- */
 
-static bool start(struct running *running, const int descriptors[], struct error *error)
-{
-    const struct harness_invocation *invocation = running->invocation;
-    struct child_program program = {
-        .arguments = invocation->arguments,
-        .descriptors = descriptors,
-        .descriptor_count = invocation->marks ? INVOCATION_MARK_FD + 1 : 3,
-        .prepare = lab_enter,
-        .context = &(struct lab_place){.lab = invocation->lab, .side = LAB_CLIENT},
-    };
-    return child_start(&running->child, &program, error) ||
-           error_prefix(error, "cannot start the test program '%s'", invocation->arguments[0]);
-}
-
 static bool watch(struct running *running, struct error *error)
 {
     struct harness_invocation *invocation = running->invocation;
@@ -142,8 +128,16 @@ bool harness_invocation_run(struct harness_invocation *invocation, struct error 
     invocation->output = NULL;
     invocation->messages = NULL;
     bool ok = open_outputs(outputs, pair, error);
-    const int descriptors[INVOCATION_MARK_FD + 1] = {-1, outputs[0], outputs[1], pair[1]};
-    ok = ok && start(&running, descriptors, error);
+    const struct child_program program = {
+        .arguments = invocation->arguments,
+        .descriptors = (const int[]){-1, outputs[0], outputs[1], pair[1]},
+        .descriptor_count = invocation->marks ? INVOCATION_MARK_FD + 1 : 3,
+        .prepare = lab_enter,
+        .context = &(struct lab_place){.lab = invocation->lab, .side = LAB_CLIENT},
+    };
+    ok =
+        ok && (child_start(&running.child, &program, error) ||
+               error_prefix(error, "cannot start the test program '%s'", invocation->arguments[0]));
     if (ok) {
         /* Its own copy of the other end must be the only one, or its closing would not be seen. */
         close(pair[1]);

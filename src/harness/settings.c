@@ -48,14 +48,6 @@ static bool take_flag(struct harness_settings *settings, const struct harness_ke
     return true;
 }
 
-static bool parse_item(const struct harness_key *key, const char *item, uint64_t *number,
-                       struct error *error)
-{
-    return key->parse != NULL
-               ? key->parse(item, key->name, number, error)
-               : parse_unsigned(item, key->name, key->minimum, key->maximum, number, error);
-}
-
 static bool is_known(const struct harness_values *values, uint64_t number)
 {
     for (size_t i = 0; i < values->count; i++) {
@@ -79,7 +71,10 @@ static bool take_list(struct harness_settings *settings, const struct harness_ke
     while (text != NULL) {
         struct harness_value value;
         list_next(&text, value.text);
-        if (!parse_item(key, value.text, &value.number, error)) {
+        bool ok = key->parse != NULL ? key->parse(value.text, key->name, &value.number, error)
+                                     : parse_unsigned(value.text, key->name, key->minimum,
+                                                      key->maximum, &value.number, error);
+        if (!ok) {
             return false;
         }
         if (values->count == AXIS_VALUE_LIMIT) {
