@@ -169,3 +169,9 @@ plot for [i=1:runs] keyentry with linespoints lw 2.2 pt 7 ps 0.9 lc rgb colour(i
      for [i=1:runs] $rates index i-1 using 1:2 with linespoints \
          lw 2.2 pt 7 ps 0.9 lc rgb colour(i) notitle
 set output
+
+# Without any font the letters are left out, and nothing is said: they are then no pixel wide.
+if (exists('GPVAL_TERM_HCHAR') && exists('GPVAL_TERM_SCALE') && \
+    GPVAL_TERM_HCHAR < GPVAL_TERM_SCALE) {
+    exit error 'there is no font for the text of the picture: install the package fonts-dejavu-core'
+}

@@ -31,9 +31,9 @@ static void check_lacks(const char *text, const char *line)
     check(found == NULL, "there is '%.60s'", found);
 }
 
-/* What gnuplot has set after it has run the script; to be freed. Skips where there is no gnuplot.
- */
-static char *set_by(const struct plot_speedtest *plot)
+/* What gnuplot says of the script and of these lines after it, and its exit status; to be freed.
+ * Skips where there is no gnuplot. */
+static char *said_by(const struct plot_speedtest *plot, const char *lines, int *status)
 {
     char directory[SCRATCH_SIZE];
     char path[SCRATCH_SIZE + 20];
@@ -46,17 +46,26 @@ static char *set_by(const struct plot_speedtest *plot)
     FILE *file = fopen(path, "we");
     assert_non_null(file);
     plot_speedtest_write(file, plot);
-    fputs("show xrange; show yrange; show xtics; show label; show arrow\n"
-          "print 'bands'.bands.' bars'.bars.' dashes'.dashes.' points'.points\n",
-          file);
+    fputs(lines, file);
     fclose(file);
     snprintf(command, sizeof command,
              "cd '%s' && LC_ALL=C gnuplot -d -c script /dev/null >said 2>&1 </dev/null", directory);
-    int status = system(command);
+    *status = system(command);
     char *said = scratch_content(directory, "said");
     assert_non_null(said);
-    check(status == 0, "gnuplot: %s", said);
     scratch_remove(directory);
+    return said;
+}
+
+/* What gnuplot has set after it has run the script; to be freed. */
+static char *set_by(const struct plot_speedtest *plot)
+{
+    int status;
+    char *said = said_by(plot,
+                         "show xrange; show yrange; show xtics; show label; show arrow\n"
+                         "print 'bands'.bands.' bars'.bars.' dashes'.dashes.' points'.points\n",
+                         &status);
+    check(status == 0, "gnuplot: %s", said);
     return said;
 }
 
@@ -98,7 +107,7 @@ static struct plot_speedtest small_plot(void)
 static void the_script_holds_its_data(void **state)
 {
     static const char fixed[] = "\n# ---- What follows is the same in each script ----\n";
-    static const char last[] = "\nset output\n";
+    static const char last[] = "fonts-dejavu-core'\n}\n";
     struct plot_speedtest plot = small_plot();
     char *script = script_of(&plot);
     size_t length = sizeof small_data - 1;
@@ -400,6 +409,29 @@ static void too_many_tests(void **state)
     plot_lines_release(&lines);
 }
 
+/* gnuplot itself leaves the text out and calls that a success. */
+static void no_picture_without_fonts(void **state)
+{
+    static const char nothing[] = "<?xml version=\"1.0\"?><fontconfig></fontconfig>";
+    char directory[SCRATCH_SIZE];
+    char path[SCRATCH_SIZE + 20];
+    int status;
+    scratch_make(directory);
+    snprintf(path, sizeof path, "%s/fonts.conf", directory);
+    FILE *file = fopen(path, "we");
+    assert_non_null(file);
+    fputs(nothing, file);
+    fclose(file);
+    setenv("FONTCONFIG_FILE", path, 1);
+    struct plot_speedtest plot = small_plot();
+    char *said = said_by(&plot, "", &status);
+    unsetenv("FONTCONFIG_FILE");
+    check(status != 0, "gnuplot: %s", said);
+    check_has(said, "install the package fonts-dejavu-core");
+    free(said);
+    scratch_remove(directory);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -416,6 +448,7 @@ int main(void)
         cmocka_unit_test(rates_of_a_result),
         cmocka_unit_test(without_a_rate),
         cmocka_unit_test(too_many_tests),
+        cmocka_unit_test(no_picture_without_fonts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
