@@ -442,6 +442,10 @@ static bool check_names(const struct speedtest_settings *settings, struct error 
     };
     struct name_buffer encoded;
     for (size_t i = 0; !settings->posix && i < sizeof names / sizeof names[0]; i++) {
+        bool empty = names[i].text != NULL && names[i].text[0] == '\0';
+        if (empty && names[i].use != NAME_OF_USER) {
+            return error_set(error, ERROR_USAGE, 0, "%s: the name is empty", names[i].option);
+        }
         if (names[i].text != NULL &&
             !name_encode(&encoded, names[i].text, names[i].use, settings->version, error)) {
             return error_prefix(error, "%s", names[i].option);
