@@ -83,7 +83,9 @@ bool claim_take(struct claim *claim, const char *path, struct error *error)
 void claim_give_back(struct claim *claim)
 {
     if (claim->path != NULL) {
-        unlink(claim->path); /* before the lock goes: later it might be the next one's */
+        if (still_there(claim->file, claim->path)) { /* a forked process may have given it back */
+            unlink(claim->path); /* before the lock goes: later it might be the next one's */
+        }
         close(claim->file);
         memory_release(claim->path);
     }
