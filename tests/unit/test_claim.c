@@ -83,6 +83,28 @@ static void test_it_ends_with_its_process(void **state)
     close(ready[1]);
 }
 
+/* A forked child that gives back what it inherited, and the next owner before its parent does too:
+ * that one keeps its name. */
+static void test_given_back_twice(void **state)
+{
+    struct claim claim;
+    struct claim next;
+    struct claim third;
+    struct error error;
+    assert_true(claim_take(&claim, in_place("result"), &error));
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        claim_give_back(&claim);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_true(claim_take(&next, in_place("result"), &error));
+    claim_give_back(&claim);
+    assert_false(claim_take(&third, in_place("result"), &error));
+    claim_give_back(&next);
+}
+
 static void test_what_can_have_no_owner(void **state)
 {
     struct claim claim;
@@ -116,6 +138,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_one_owner, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_it_ends_with_its_process, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_given_back_twice, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_what_can_have_no_owner, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_no_link_is_followed, set_up, tear_down),
     };
