@@ -186,7 +186,9 @@ def stopped_in_mid_sweep(path, number):
 
 def test_a_killed_run_leaves_the_finished_cases():
     with result_path() as path, stopped_in_mid_sweep(path, signal.SIGKILL):
-        tap.equal([entry.name for entry in path.parent.iterdir()], [part_of(path).name])
+        # and its claim, which has no owner any more
+        tap.equal(sorted(entry.name for entry in path.parent.iterdir()),
+                  [f'.{path.name}.lock', part_of(path).name])
         document = results.load(part_of(path))
     recompute.check_document(document)
     tap.equal((document['complete'], document['failure']), (False, None))
