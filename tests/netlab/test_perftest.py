@@ -757,10 +757,10 @@ def surroundings():
     return interfaces, mounts
 
 
-def namespaces():
-    """The network namespaces of all processes that can be seen."""
+def namespaces(processes='[0-9]*'):
+    """The network namespaces of processes that can be seen: of all, or of these."""
     found = set()
-    for path in pathlib.Path('/proc').glob('[0-9]*/ns/net'):
+    for path in pathlib.Path('/proc').glob(f'{processes}/ns/net'):
         try:
             found.add(os.readlink(path))
         except OSError:
@@ -791,12 +791,13 @@ def test_nothing_is_left_after_kill_9(of_all):
     directory = outdir()
     with start(directory) as running:
         processes = [running.pid, *at_work(running)]
-        inside = namespaces()
+        inside = set().union(*map(namespaces, processes)) - namespaces('self')
         os.kill(processes[of_all], signal.SIGKILL)
         running.wait(20)
         programs.wait_until(lambda: gone(processes), 'the end of all processes')
     tap.equal(surroundings(), before)
-    assert len(namespaces()) < len(inside), 'a namespace is left'
+    assert inside, 'no namespace of its own'
+    tap.equal(inside & namespaces(), set(), 'namespaces that are left')
 
 
 def test_ctrl_c_keeps_what_there_is():

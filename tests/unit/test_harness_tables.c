@@ -397,6 +397,8 @@ static void existing_results(void **state)
     assert_true(harness_files_prepare(deep, &plan, false, &error));
     assert_false(harness_files_prepare("/dev/null/x", &plan, false, &error));
     check_error(&error, ERROR_SYSTEM, "OUTDIR");
+    plan.configurations = NULL; /* they are no memory of the plan's */
+    harness_plan_release(&plan);
 }
 
 int main(void)
