@@ -208,6 +208,7 @@ INTERRUPT = {
 
 
 def interrupted(peer, running):
+    running.asleep()
     running.interrupt()
     peer.go_on()
     result = running.wait(15).expect(INTERRUPTED)

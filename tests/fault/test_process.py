@@ -32,6 +32,7 @@ def at_moment(phase, act):
         with programs.Program(programs.SPEEDTEST,
                               *phases.arguments(peer, phase.test)) as running:
             peer.wait_for(request, int(number or 1))
+            running.asleep()
             act(running, peer)
             result = running.wait(15)
         peer.finish()
@@ -91,6 +92,7 @@ def test_the_record_of_an_interrupted_run_has_its_reason():
         with programs.Program(programs.SPEEDTEST, *phases.arguments(peer, 'Write'), '-j',
                               path) as running:
             peer.wait_for('FPWriteExt', 3)
+            running.asleep()
             running.interrupt()
             said = running.process.stderr.readline()
             peer.go_on()

@@ -116,6 +116,13 @@ class Program:
     def interrupt(self, number=signal.SIGINT):
         self.process.send_signal(number)
 
+    def asleep(self):
+        """Waits until each of its threads sleeps. Whoever asked a server and sleeps looks at signals
+        before anything else when it wakes; before that, an answer may still be taken first."""
+        threads = pathlib.Path(f'/proc/{self.pid}/task')
+        wait_until(lambda: all(stat.read_text().rpartition(')')[2].split()[0] == 'S'
+                               for stat in threads.glob('*/stat')), 'asleep')
+
     def first_row(self):
         """Waits until the first row of the text output has been printed."""
         self.read = ''.join(self.process.stdout.readline() for _ in range(3))
