@@ -156,28 +156,27 @@ static void name_failed_cases(const struct comparison_report *report)
 
 /* ---- Output ---- */
 
+static bool to_stdout(const struct settings *settings)
+{
+    return settings->output == NULL || strcmp(settings->output, "-") == 0;
+}
+
 static bool write_report(const struct settings *settings, const struct comparison_report *report,
                          struct error *error)
 {
     struct whole_file file;
-    if (settings->output == NULL || strcmp(settings->output, "-") == 0) {
+    if (to_stdout(settings)) {
         bool ok = comparison_write(settings->format, stdout, report, error);
         return (ok && fclose(stdout) == 0) ||
                (ok ? error_set_errno(error, errno, "cannot write to stdout")
                    : error_prefix(error, "stdout"));
     }
-    struct claim claim;
-    if (!claim_take(&claim, settings->output, error)) {
+    if (!whole_file_begin(&file, settings->output, error)) {
         return false;
     }
-    bool ok = whole_file_begin(&file, settings->output, error);
-    if (ok) {
-        ok = comparison_write(settings->format, file.out, report, error) ||
-             error_prefix(error, "%s", settings->output);
-        ok = whole_file_end(&file, ok, error);
-    }
-    claim_give_back(&claim);
-    return ok;
+    bool ok = comparison_write(settings->format, file.out, report, error) ||
+              error_prefix(error, "%s", settings->output);
+    return whole_file_end(&file, ok, error);
 }
 
 /* ---- Comparing ---- */
@@ -230,5 +229,15 @@ int main(int argc, char **argv)
     if (!parse(&settings, argc, argv, &outcome, &error)) {
         return options_report(&program, &error, EXIT_TEST_FAILED);
     }
-    return outcome == OPTIONS_PRINTED ? EXIT_DONE : compare(&settings);
+    if (outcome == OPTIONS_PRINTED) {
+        return EXIT_DONE;
+    }
+    /* Before anything is read: results may be large, or on their way through a pipe. */
+    struct claim claim = {.file = -1};
+    if (!to_stdout(&settings) && !claim_take(&claim, settings.output, &error)) {
+        return options_report(&program, &error, EXIT_CANNOT_RUN);
+    }
+    int status = compare(&settings);
+    claim_give_back(&claim);
+    return status;
 }

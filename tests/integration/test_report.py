@@ -236,6 +236,22 @@ def test_output_file():
     assert 'fail' in path.read_text(encoding='utf-8')
 
 
+def test_the_output_belongs_to_one_report_from_its_start():
+    """The first still waits for its results, in a pipe, when the second comes."""
+    path, results = DIRECTORY / 'owned.txt', DIRECTORY / 'results.pipe'
+    os.mkfifo(results)
+    with programs.Program(REPORT, '--compare', results, SLOWER, '-o', path) as first:
+        first.asleep()
+        compare(BEFORE, SLOWER, '-o', path).expect_one_message(
+            USAGE, f"'{path}' belongs to another run", f'process {first.pid}')
+        assert not path.exists(), 'the second wrote'
+        results.write_bytes(BEFORE.read_bytes())
+        first.wait().expect(DONE)
+    text = path.read_text(encoding='utf-8')
+    tap.equal(text.replace(str(results), str(BEFORE)), compare(BEFORE, SLOWER).out)
+    tap.equal([name for name in os.listdir(DIRECTORY) if 'owned' in name], ['owned.txt'])
+
+
 def test_output_that_cannot_be_written():
     missing = DIRECTORY / 'missing' / 'report.txt'
     compare(BEFORE, SLOWER, '-o', missing).expect_one_message(CANNOT_RUN, 'report.txt')
