@@ -26,6 +26,7 @@ NOTHING(server_parms, AFP_GET_SERVER_PARMS)
 NOTHING(server_info, AFP_GET_SERVER_INFO)
 WITH_COMMAND(close_volume, afp_id_request, AFP_CLOSE_VOLUME, struct afp_id_request)
 WITH_COMMAND(flush_fork, afp_id_request, AFP_FLUSH_FORK, struct afp_id_request)
+WITH_COMMAND(close_fork, afp_id_request, AFP_CLOSE_FORK, struct afp_id_request)
 PLAIN(afp_path, struct afp_path)
 PLAIN(afp_login_request, struct afp_login_request)
 PLAIN(afp_login_ext_request, struct afp_login_ext_request)
@@ -44,6 +45,7 @@ PLAIN(afp_get_volume_parms_request, struct afp_get_volume_parms_request)
 PLAIN(afp_volume_reply, struct afp_volume_reply)
 PLAIN(afp_sync_directory_request, struct afp_sync_directory_request)
 WITH_COMMAND(create_file, afp_node_request, AFP_CREATE_FILE, struct afp_node_request)
+WITH_COMMAND(create_directory, afp_node_request, AFP_CREATE_DIRECTORY, struct afp_node_request)
 WITH_COMMAND(delete, afp_node_request, AFP_DELETE, struct afp_node_request)
 PLAIN(afp_create_directory_reply, uint32_t)
 PLAIN(afp_rename_request, struct afp_rename_request)
@@ -54,7 +56,12 @@ PLAIN(afp_get_node_parms_request, struct afp_get_node_parms_request)
 PLAIN(afp_get_node_parms_reply, struct afp_get_node_parms_reply)
 WITH_COMMAND(set_parms, afp_set_node_parms_request, AFP_SET_FILE_DIR_PARMS,
              struct afp_set_node_parms_request)
+WITH_COMMAND(set_file_parms, afp_set_node_parms_request, AFP_SET_FILE_PARMS,
+             struct afp_set_node_parms_request)
+WITH_COMMAND(set_directory_parms, afp_set_node_parms_request, AFP_SET_DIRECTORY_PARMS,
+             struct afp_set_node_parms_request)
 WITH_COMMAND(enumerate, afp_enumerate_request, AFP_ENUMERATE, struct afp_enumerate_request)
+WITH_COMMAND(enumerate_ext, afp_enumerate_request, AFP_ENUMERATE_EXT, struct afp_enumerate_request)
 WITH_COMMAND(enumerate_ext2, afp_enumerate_request, AFP_ENUMERATE_EXT2,
              struct afp_enumerate_request)
 PLAIN(afp_open_fork_request, struct afp_open_fork_request)
@@ -70,6 +77,8 @@ WITH_COMMAND(lock, afp_lock_request, AFP_BYTE_RANGE_LOCK, struct afp_lock_reques
 WITH_COMMAND(lock_ext, afp_lock_request, AFP_BYTE_RANGE_LOCK_EXT, struct afp_lock_request)
 WITH_COMMAND(offset, afp_offset_reply, AFP_WRITE, uint64_t)
 WITH_COMMAND(offset_ext, afp_offset_reply, AFP_WRITE_EXT, uint64_t)
+WITH_COMMAND(range_start, afp_offset_reply, AFP_BYTE_RANGE_LOCK, uint64_t)
+WITH_COMMAND(range_start_ext, afp_offset_reply, AFP_BYTE_RANGE_LOCK_EXT, uint64_t)
 
 static void run_map_id_reply(struct wire *wire, void *message)
 {
@@ -216,6 +225,8 @@ const struct message_row message_rows[] = {
         0x80, 1, 2, LONG("new")),
     ROW("FPDelete", delete, struct afp_node_request, "08 00 0001 00000002 03 08000103 0003\"old\"",
         0, 1, 2, UTF8("old")),
+    ROW("FPCreateDir", create_directory, struct afp_node_request,
+        "06 00 0001 00000011 03 08000103 0003\"new\"", 0, 1, 17, UTF8("new")),
     ROW("FPCreateDir reply", afp_create_directory_reply, uint32_t, "00000011", 17),
     ROW("FPRename", afp_rename_request, struct afp_rename_request,
         "1c 00 0001 00000002 02 01\"a\" 02 02\"bb\"", 1, 2, LONG("a"), LONG("bb")),
@@ -266,14 +277,42 @@ const struct message_row message_rows[] = {
          .group_id = 1002,
          .access_rights = 0x87070707,
          .unix_privileges = {1001, 1002, 0x41ed, 0x87070707}}),
+    ROW("FPGetFileDirParms reply, a file for the Finder", afp_get_node_parms_reply,
+        struct afp_get_node_parms_reply,
+        "073f 133f 00 00 | 0000 00000002 32a043d7 32a043d8 80000000 \"TEXTttxt\" 0100 " ZEROS_20
+        " 0000 00000011 00000400 00000003",
+        0x73f, 0x133f, AFP_FILE,
+        {.parent_id = 2,
+         .created = 0x32a043d7,
+         .modified = 0x32a043d8,
+         .backed_up = AFP_DATE_NEVER,
+         .finder_info = "TEXTttxt\1",
+         .id = 17,
+         .data_length = 1024,
+         .resource_length = 3}),
+    ROW("FPGetFileDirParms reply, a directory for the Finder", afp_get_node_parms_reply,
+        struct afp_get_node_parms_reply,
+        "073f 133f 80 00 | 0000 00000002 00000000 00000000 00000000 " ZEROS_32
+        " 00000012 0003 87070707",
+        0x73f, 0x133f, AFP_DIRECTORY,
+        {.parent_id = 2, .id = 18, .offspring = 3, .access_rights = 0x87070707}),
     ROW("FPSetFileDirParms, pad", set_parms, struct afp_set_node_parms_request,
         "23 00 0001 00000002 0009 02 01\"a\" 00 8020 32a043d7", 1, 2, 0x0009, LONG("a"),
         {.attributes = 0x8020, .modified = 0x32a043d7}),
     ROW("FPSetFileDirParms, no pad", set_parms, struct afp_set_node_parms_request,
         "23 00 0001 00000002 8000 02 02\"aa\" 00000001 00000002 00000003 00000004", 1, 2, 0x8000,
         LONG("aa"), {.unix_privileges = {1, 2, 3, 4}}),
+    ROW("FPSetFileParms, Finder info", set_file_parms, struct afp_set_node_parms_request,
+        "1e 00 0001 00000002 0020 02 01\"a\" 00 \"TEXTttxt\" 0100 " ZEROS_20 " 0000", 1, 2, 0x0020,
+        LONG("a"), {.finder_info = "TEXTttxt\1"}),
+    ROW("FPSetDirParms", set_directory_parms, struct afp_set_node_parms_request,
+        "1d 00 0001 00000011 0004 02 00 32a043d7", 1, 17, 0x0004, LONG(""),
+        {.created = 0x32a043d7}),
     ROW("FPEnumerate", enumerate, struct afp_enumerate_request,
         "09 00 0001 00000002 0140 0140 0014 0001 7fff 02 00", 1, 2, 0x140, 0x140, 20, 1, 32767,
+        LONG("")),
+    ROW("FPEnumerateExt", enumerate_ext, struct afp_enumerate_request,
+        "42 00 0001 00000002 0140 0140 0014 0029 7fff 02 00", 1, 2, 0x140, 0x140, 20, 41, 32767,
         LONG("")),
     ROW("FPEnumerateExt2", enumerate_ext2, struct afp_enumerate_request,
         "44 00 0001 00000002 2100 2100 0014 00010001 00100000 03 08000103 0000", 1, 2, 0x2100,
@@ -291,6 +330,61 @@ const struct message_row message_rows[] = {
         {0x2100, 0x2100, 2},
         {{AFP_FILE, {.utf8_name = S("bc.bin"), .id = 23}},
          {AFP_DIRECTORY, {.utf8_name = S("d"), .id = 24}}}),
+    ROW("FPEnumerate reply, for the Finder", listing, struct listing,
+        "077f 117f 0002 "
+        "| 4a 00 0000 00000002 32a043d7 32a043d8 80000000 \"TEXTttxt\" 0100 " ZEROS_20
+        " 0000 0040 00000011 00000400 00000003 07\"File.0k\" "
+        "| 48 80 0000 00000002 32a043d7 32a043d8 80000000 " ZEROS_32
+        " 003c 00000012 87070707 08\"dir00001\" 00",
+        {0x77f, 0x117f, 2},
+        {{AFP_FILE,
+          {.parent_id = 2,
+           .created = 0x32a043d7,
+           .modified = 0x32a043d8,
+           .backed_up = AFP_DATE_NEVER,
+           .finder_info = "TEXTttxt\1",
+           .long_name = S("File.0k"),
+           .id = 17,
+           .data_length = 1024,
+           .resource_length = 3}},
+         {AFP_DIRECTORY,
+          {.parent_id = 2,
+           .created = 0x32a043d7,
+           .modified = 0x32a043d8,
+           .backed_up = AFP_DATE_NEVER,
+           .long_name = S("dir00001"),
+           .id = 18,
+           .access_rights = 0x87070707}}}),
+    ROW("FPEnumerateExt2 reply, for the Finder", listing_ext2, struct listing,
+        "e93f b33f 0002 "
+        "| 006e 00 00 0000 00000002 32a043d7 32a043d8 80000000 \"TEXTttxt\" 0100 " ZEROS_20
+        " 0000 00000011 0000000180000000 005c00000000 0000000000000003 "
+        "000003e9 000003ea 000081b6 86060606 08000103 0008\"File.0k1\" "
+        "| 0060 80 00 0000 00000002 32a043d7 32a043d8 80000000 " ZEROS_32
+        " 00000012 0003 87070707 005200000000 "
+        "000003e9 000003ea 000041ed 87070707 08000103 0003\"dir\" 00",
+        {0xe93f, 0xb33f, 2},
+        {{AFP_FILE,
+          {.parent_id = 2,
+           .created = 0x32a043d7,
+           .modified = 0x32a043d8,
+           .backed_up = AFP_DATE_NEVER,
+           .finder_info = "TEXTttxt\1",
+           .utf8_name = S("File.0k1"),
+           .id = 17,
+           .data_length = 0x180000000,
+           .resource_length = 3,
+           .unix_privileges = {1001, 1002, 0x81b6, 0x86060606}}},
+         {AFP_DIRECTORY,
+          {.parent_id = 2,
+           .created = 0x32a043d7,
+           .modified = 0x32a043d8,
+           .backed_up = AFP_DATE_NEVER,
+           .utf8_name = S("dir"),
+           .id = 18,
+           .offspring = 3,
+           .access_rights = 0x87070707,
+           .unix_privileges = {1001, 1002, 0x41ed, 0x87070707}}}}),
 
     /* 5.4 */
     ROW("FPOpenFork", afp_open_fork_request, struct afp_open_fork_request,
@@ -298,11 +392,18 @@ const struct message_row message_rows[] = {
         AFP_ACCESS_READ | AFP_ACCESS_WRITE, LONG("a")),
     ROW("FPOpenFork reply", afp_open_fork_reply, struct afp_open_fork_reply, "0200 0100 00000000",
         0x200, 0x100),
+    ROW("FPOpenFork reply, for the Finder", afp_open_fork_reply, struct afp_open_fork_reply,
+        "0342 0100 00000002 000e 00000011 00000400 05\"a.bin\"", 0x342, 0x100,
+        {.parent_id = 2, .long_name = S("a.bin"), .id = 17, .data_length = 1024}),
+    ROW("FPCloseFork", close_fork, struct afp_id_request, "04 00 0100", 0x100),
     ROW("FPFlushFork", flush_fork, struct afp_id_request, "0b 00 0100", 0x100),
     ROW("FPGetForkParms", afp_get_fork_parms_request, struct afp_get_fork_parms_request,
         "0e 00 0100 0a00", 0x100, 0xa00),
     ROW("FPGetForkParms reply, 6 GiB", afp_get_fork_parms_reply, struct afp_get_fork_parms_reply,
         "0a00 ffffffff 0000000180000000", 0xa00, {.data_length = 0x180000000}),
+    ROW("FPGetForkParms reply, for the Finder", afp_get_fork_parms_reply,
+        struct afp_get_fork_parms_reply, "0242 00000002 000a 00000400 05\"a.bin\"", 0x242,
+        {.parent_id = 2, .long_name = S("a.bin"), .data_length = 1024}),
     ROW("FPSetForkParms", afp_set_fork_parms_request, struct afp_set_fork_parms_request,
         "1f 00 0100 0200 00001000", 0x100, 0x200, 4096),
     ROW("FPSetForkParms, 64 bits", afp_set_fork_parms_request, struct afp_set_fork_parms_request,
@@ -315,12 +416,16 @@ const struct message_row message_rows[] = {
         0x80, 0x100, -3, 3),
     ROW("FPWriteExt", write_ext, struct afp_write_request,
         "3d 00 0100 000000000000000a 000000000000000a", 0, 0x100, 10, 10),
+    ROW("FPByteRangeLock", lock, struct afp_lock_request, "01 00 0100 0000000a 0000000a", 0, 0x100,
+        10, 10),
     ROW("FPByteRangeLock, from the end", lock, struct afp_lock_request,
         "01 80 0100 fffffff6 00000005", 0x80, 0x100, -10, 5),
     ROW("FPByteRangeLockExt, unlock", lock_ext, struct afp_lock_request,
         "3b 01 0100 0000000000000000 ffffffffffffffff", 1, 0x100, 0, -1),
     ROW("FPWrite reply", offset, uint64_t, "00000017", 23),
     ROW("FPWriteExt reply", offset_ext, uint64_t, "0000000000000014", 20),
+    ROW("FPByteRangeLock reply", range_start, uint64_t, "000003de", 990),
+    ROW("FPByteRangeLockExt reply", range_start_ext, uint64_t, "0000000180000000", 0x180000000),
 };
 
 const size_t message_row_count = COUNT(message_rows);

@@ -7,6 +7,7 @@
 
 #define MESSAGE_LIMIT 512 /* bytes of any message or its struct */
 #define ZEROS_32      "0000000000000000000000000000000000000000000000000000000000000000"
+#define ZEROS_20      "0000000000000000000000000000000000000000"
 
 struct message_row {
     const char *name;
