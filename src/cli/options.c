@@ -2,6 +2,8 @@
 
 #include "base/memory.h"
 #include "base/units.h"
+#include "cli/completions.h"
+#include "cli/help.h"
 #include "version.h"
 
 #include <errno.h>
@@ -9,14 +11,45 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ROW_LIMIT      64
-#define CHOICES_LENGTH 400
+#define ROW_LIMIT 64
 
-enum { CODE_HELP = 1000, CODE_VERSION, CODE_ROW };
+/* Of the rows that every program has, then of its own. */
+enum { CODE_HELP = 1000, CODE_VERSION, CODE_COMPLETIONS, CODE_ROW };
 
-static bool optional_argument_of(const struct option_row *row)
+static const struct option_row common_rows[] = {
+    {.letter = 'h', .name = "help", .help = "print this and exit", .group = "About the program"},
+    {.name = "version", .help = "print the version and exit"},
+    {.name = "completions",
+     .argument = "SHELL",
+     .help = "print what lets a shell complete these options",
+     .words = "bash,zsh,fish"},
+};
+#define COMMON_COUNT (sizeof common_rows / sizeof common_rows[0])
+
+/* Where -h is a host. */
+static const struct option_row help_without_letter = {
+    .name = "help", .help = "print this and exit", .group = "About the program"};
+
+bool option_is_optional(const struct option_row *row)
 {
     return row->argument != NULL && row->argument[0] == '[';
+}
+
+const char *option_choices(const struct option_row *row, const char *separator,
+                           char text[OPTION_CHOICES_LENGTH])
+{
+    size_t used = 0;
+    text[0] = '\0';
+    if (row->choices != NULL) {
+        return row->choices(separator, text, OPTION_CHOICES_LENGTH);
+    }
+    for (const char *word = row->words; word != NULL && *word != '\0';) {
+        size_t length = strcspn(word, ",");
+        used += (size_t)snprintf(text + used, OPTION_CHOICES_LENGTH - used, "%s%.*s",
+                                 used > 0 ? separator : "", (int)length, word);
+        word += length + (word[length] == ',');
+    }
+    return text;
 }
 
 static int argument_of(const struct option_row *row)
@@ -24,13 +57,13 @@ static int argument_of(const struct option_row *row)
     if (row->argument == NULL) {
         return no_argument;
     }
-    return optional_argument_of(row) ? optional_argument : required_argument;
+    return option_is_optional(row) ? optional_argument : required_argument;
 }
 
 /* getopt's two descriptions, made from the table. Each long option has a code of its own. */
 struct getopt_tables {
     char letters[ROW_LIMIT * 3 + 3];
-    struct option names[ROW_LIMIT + 3];
+    struct option names[ROW_LIMIT + COMMON_COUNT + 1];
 };
 
 static const struct option_row *find_row(const struct option_program *program, int code)
@@ -50,6 +83,17 @@ static const struct option_row *find_row(const struct option_program *program, i
 static int help_letter(const struct option_program *program)
 {
     return find_row(program, 'h') == NULL ? 'h' : 0;
+}
+
+const struct option_row *options_row(const struct option_program *program, size_t index)
+{
+    if (index < program->count) {
+        return &program->rows[index];
+    }
+    if (index == program->count && help_letter(program) == 0) {
+        return &help_without_letter;
+    }
+    return index - program->count < COMMON_COUNT ? &common_rows[index - program->count] : NULL;
 }
 
 static void make_tables(const struct option_program *program, struct getopt_tables *tables)
@@ -74,8 +118,10 @@ static void make_tables(const struct option_program *program, struct getopt_tabl
         *letter++ = 'h';
     }
     *letter = '\0';
-    tables->names[count++] = (struct option){"help", no_argument, NULL, CODE_HELP};
-    tables->names[count++] = (struct option){"version", no_argument, NULL, CODE_VERSION};
+    for (size_t i = 0; i < COMMON_COUNT; i++) {
+        tables->names[count++] = (struct option){common_rows[i].name, argument_of(&common_rows[i]),
+                                                 NULL, CODE_HELP + (int)i};
+    }
     tables->names[count] = (struct option){0};
 }
 
@@ -111,42 +157,6 @@ static bool apply(const struct option_row *row, const char *value, void *setting
     return false;
 }
 
-static void print_row(const struct option_row *row)
-{
-    char left[64];
-    char letter[8] = "    ";
-    const char *argument = row->argument != NULL ? row->argument : "";
-    bool optional = optional_argument_of(row);
-    if (row->letter != 0) {
-        snprintf(letter, sizeof letter, "-%c%s", row->letter, row->name != NULL ? ", " : "");
-    }
-    snprintf(left, sizeof left, "  %s%s%s%s%s", letter, row->name != NULL ? "--" : "",
-             row->name != NULL ? row->name : "", argument[0] == '\0' || optional ? "" : " ",
-             argument);
-    printf("%-32s ", left);
-    if (row->choices != NULL) {
-        char choices[CHOICES_LENGTH];
-        printf("of %s ", row->choices(",", choices, sizeof choices));
-    }
-    printf("%s\n", row->help);
-}
-
-static bool print_help(const struct option_program *program)
-{
-    printf("%s - %s\n\nUsage: %s %s\n\n", program->name, program->purpose, program->name,
-           program->usage);
-    for (size_t i = 0; i < program->count; i++) {
-        print_row(&program->rows[i]);
-    }
-    print_row(&(struct option_row){
-        .letter = help_letter(program), .name = "help", .help = "print this and exit"});
-    print_row(&(struct option_row){.name = "version", .help = "print the version and exit"});
-    if (program->closing != NULL) {
-        printf("\n%s", program->closing);
-    }
-    return true;
-}
-
 static bool bad_option(const struct option_program *program, int code, char **argv,
                        struct error *error)
 {
@@ -178,6 +188,24 @@ static bool take_words(const struct option_program *program, char **words, size_
     return true;
 }
 
+static bool is_question(const struct option_program *program, int code)
+{
+    return (code >= CODE_HELP && code < CODE_ROW) || (code == 'h' && help_letter(program) != 0);
+}
+
+/* What is asked of the program itself. */
+static bool answer(const struct option_program *program, int code, struct error *error)
+{
+    if (code == CODE_VERSION) {
+        printf("%s (afpbench) %s\n", program->name, AFPBENCH_VERSION);
+    } else if (code != CODE_COMPLETIONS) {
+        help_print(stdout, program);
+    } else if (!completions_print(stdout, program, optarg, error)) {
+        return false;
+    }
+    return fflush(stdout) == 0 || error_set_errno(error, errno, "cannot write to stdout");
+}
+
 bool options_parse(const struct option_program *program, int argc, char **argv, void *settings,
                    enum options_outcome *outcome, struct error *error)
 {
@@ -191,15 +219,9 @@ bool options_parse(const struct option_program *program, int argc, char **argv, 
         if (code == -1) {
             break;
         }
-        bool help = code == CODE_HELP || (code == 'h' && help_letter(program) != 0);
-        if (help || code == CODE_VERSION) {
+        if (is_question(program, code)) {
             *outcome = OPTIONS_PRINTED;
-            if (help) {
-                print_help(program);
-            } else {
-                printf("%s (afpbench) %s\n", program->name, AFPBENCH_VERSION);
-            }
-            return fflush(stdout) == 0 || error_set_errno(error, errno, "cannot write to stdout");
+            return answer(program, code, error);
         }
         const struct option_row *row = find_row(program, code);
         if (row == NULL) {

@@ -254,41 +254,47 @@ static bool take_nothing_yet(struct harness_settings *settings, const struct har
 #define NUMBER(name) .take = take_number, FIELD(name)
 
 const struct harness_key harness_keys[] = {
-    {"SUITE", "NAME", "speed", "speed; lan and both come later", take_suite},
     {"RATE", "LIST", "10gbit", "link rate as tc reads it, of the Ethernet line", AXIS(AXIS_RATE),
-     .parse = link_parse_rate},
+     .parse = link_parse_rate, .group = "The link"},
     {"DELAY", "LIST", "2ms", "one-way delay; the round trip is twice this", AXIS(AXIS_DELAY),
      .parse = link_parse_time},
     {"MTU", "LIST", "1500", "of both ends", AXIS(AXIS_MTU), RANGE(576, 65535)},
+    {"JITTER", "TIME", "0", "the delay varies evenly by up to this", take_jitter},
+    {"LOSS", "SHARE", "0", "of packets lost each way, such as 0.1%", take_loss},
+    {"CC", "NAME", "cubic", "congestion control of both ends; kernel: the kernel's own",
+     take_control},
+    {"LINK", "NAME", "auto", "how the link is made; none: as fast as it goes", take_link,
+     .words = "auto,emulator,none"},
+    {"STRICT", "0|1", "0", "1: stop where the machine does not keep a rate", take_flag,
+     FIELD(strict), .words = "0,1"},
+
+    {"SERVER", "NAME", "auto", "server under test; auto: the first that is there", take_server,
+     .words = "auto,netatalk,refserver", .group = "The server"},
     {"QUANTUM", "LIST", "", "the server's quantum, bytes or with K, M", AXIS(AXIS_QUANTUM),
      .parse = parse_quantum},
     {"READAHEAD", "LIST", "", "afpd's dsireadbuf", AXIS(AXIS_READ_AHEAD), RANGE(1, 65535)},
-    {"REQUESTS", "LIST", "1", "outstanding requests (-r of the test program)", AXIS(AXIS_REQUESTS),
-     RANGE(1, DSI_WINDOW_LIMIT), .options = {"requests"}},
-    {"JITTER", "TIME", "0", "the delay varies evenly by up to this", take_jitter},
-    {"LOSS", "SHARE", "0", "of packets lost each way, such as 0.1%", take_loss},
+    {"AFPD", "FILE", "", "another afpd", TEXT(afpd)},
+    {"NETATALK_ROOT", "DIR", "", "a root directory that has Netatalk", TEXT(netatalk_root)},
+
+    {"SUITE", "NAME", "speed", "which tests; lan and both come later", take_suite, .words = "speed",
+     .group = "What is measured"},
+    {"OPS", "LIST", "Read,Write,Copy", "tests; the data of ServerCopy never cross the link",
+     take_operations, .choices = test_names, .options = {"tests"}},
+    {"SWEEP", "LIST", "ci", "sizes (-z of the test program); ci: 4K to 256M, full: to 512M",
+     take_sweep, .options = {"sweep", "size"}},
     {"ITER", "N", "5", "measured runs of each test and size", NUMBER(iterations), RANGE(1, 1000000),
      .options = {"iterations"}},
     {"WARMUP", "N", "1", "warm-up runs before them", NUMBER(warmups), RANGE(0, 1000000),
      .options = {"warmups"}},
-    {"SWEEP", "LIST", "ci", "sizes (-z of the test program); ci: 4K to 256M, full: to 512M",
-     take_sweep, .options = {"sweep", "size"}},
-    {"OPS", "LIST", "Read,Write,Copy", "tests; the data of ServerCopy never cross the link",
-     take_operations, .options = {"tests"}},
-    {"SERVER", "NAME", "auto", "netatalk, refserver, or auto: the first that is there",
-     take_server},
-    {"LINK", "NAME", "auto", "emulator, none (as fast as it goes), or auto", take_link},
-    {"CC", "NAME", "cubic", "congestion control of both ends; kernel: the kernel's own",
-     take_control},
+    {"REQUESTS", "LIST", "1", "outstanding requests (-r of the test program)", AXIS(AXIS_REQUESTS),
+     RANGE(1, DSI_WINDOW_LIMIT), .options = {"requests"}},
     {"EXTRA_FLAGS", "WORDS", "", "further options of the test program", take_flags},
-    {"OUTDIR", "DIR", "perftest-results", "where the result files go", TEXT(output_directory)},
-    {"AFPD", "FILE", "", "another afpd", TEXT(afpd)},
-    {"NETATALK_ROOT", "DIR", "", "a root directory that has Netatalk", TEXT(netatalk_root)},
     {"TOOL", "FILE", "", "another test program than our afp_speedtest", TEXT(test_program)},
-    {"STRICT", "0|1", "0", "1: a rate that the machine does not keep stops the run", take_flag,
-     FIELD(strict)},
-    {"BASELINE", "DIR", "", "earlier results to compare with; comes later", take_nothing_yet},
     {"PAIRS", "N", "", "of AB; comes later", take_nothing_yet},
+
+    {"OUTDIR", "DIR", "perftest-results", "where the result files go", TEXT(output_directory),
+     .group = "The results"},
+    {"BASELINE", "DIR", "", "earlier results to compare with; comes later", take_nothing_yet},
 };
 const size_t harness_key_count = sizeof harness_keys / sizeof harness_keys[0];
 
@@ -296,11 +302,12 @@ const struct option_program harness_program = {
     .name = "afp_perftest",
     .purpose = "measure an AFP server over a link of known rate, delay and MTU",
     .usage = "[KEY=value ...] [--dry-run] [--force]",
-    .closing = "Each option is a key as well: --rate 1gbit, RATE=1gbit as a word, RATE=1gbit in "
-               "the\nenvironment. Words and options go before the environment. Where a LIST has "
-               "several\nvalues of rate, delay, MTU, quantum, read-ahead or requests, every "
-               "combination runs.\n"
+    .closing = "Each option is a key as well: --rate 1gbit, RATE=1gbit as a word, RATE=1gbit in\n"
+               "the environment. Words and options go before the environment. Where a LIST has\n"
+               "several values of rate, delay, MTU, quantum, read-ahead or requests, every\n"
+               "combination runs.\n\n"
                "Example: afp_perftest RATE=1gbit DELAY=1ms,10ms SWEEP=4k,1M ITER=3\n",
+    .words = OPTION_WORDS_KEYS,
 };
 
 /* ---- From the surroundings to the settings ---- */
@@ -311,7 +318,6 @@ struct given {
     const char *texts[KEY_LIMIT];
     enum harness_source sources[KEY_LIMIT];
     char names[KEY_LIMIT][NAME_LENGTH]; /* of the options */
-    char helps[KEY_LIMIT][160];
     bool dry_run, force;
 };
 
@@ -377,25 +383,30 @@ static void read_environment(struct given *given)
 static bool read_command_line(struct given *given, int argc, char **argv,
                               enum options_outcome *outcome, struct error *error)
 {
-    struct option_row rows[OPTION_LIMIT] = {
-        {0, "dry-run", NULL, "print plan, commands and estimated time, and exit", OPTION_FLAG,
-         .offset = offsetof(struct given, dry_run)},
+    static const struct option_row own[] = {
         {0, "force", NULL, "overwrite results that are there", OPTION_FLAG,
          .offset = offsetof(struct given, force)},
+        {0, "dry-run", NULL, "print plan, commands and estimated time, and exit", OPTION_FLAG,
+         .offset = offsetof(struct given, dry_run)},
     };
-    size_t count = 2;
+    struct option_row rows[OPTION_LIMIT];
+    size_t count = 0;
     for (size_t i = 0; i < harness_key_count; i++) {
         const struct harness_key *key = &harness_keys[i];
         name_option(key->name, given->names[i]);
-        snprintf(given->helps[i], sizeof given->helps[i], "%s%s%s%s", key->help,
-                 key->fallback[0] != '\0' ? " (default: " : "", key->fallback,
-                 key->fallback[0] != '\0' ? ")" : "");
         rows[count++] = (struct option_row){.name = given->names[i],
                                             .argument = key->argument,
-                                            .help = given->helps[i],
+                                            .help = key->help,
+                                            .fallback = key->fallback,
+                                            .group = key->group,
+                                            .words = key->words,
+                                            .choices = key->choices,
                                             .kind = OPTION_CALL,
                                             .offset = i,
                                             .call = take_option};
+    }
+    for (size_t i = 0; i < COUNT(own); i++) {
+        rows[count++] = own[i];
     }
     struct option_program program = harness_program;
     program.rows = rows;

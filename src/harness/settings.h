@@ -70,7 +70,7 @@ struct harness_key {
     const char *name;     /* "RATE"; the option is --rate */
     const char *argument; /* "LIST" */
     const char *fallback; /* used when nothing is given; "": none */
-    const char *help;
+    const char *help;     /* without choices and default */
     MUST_CHECK bool (*take)(struct harness_settings *settings, const struct harness_key *key,
                             const char *text, struct error *error);
     size_t offset; /* of the field that `take` fills */
@@ -78,6 +78,9 @@ struct harness_key {
     MUST_CHECK bool (*parse)(const char *text, const char *key, uint64_t *value,
                              struct error *error);
     const char *options[2]; /* of afp_speedtest, that it sets: they are not for EXTRA_FLAGS */
+    /* As in struct option_row. */
+    const char *group, *words;
+    const char *(*choices)(const char *separator, char *text, size_t size);
 };
 
 extern const struct harness_key harness_keys[];

@@ -55,7 +55,7 @@ static bool set_uam(void *context, const struct option_row *row, const char *val
         return true;
     }
     char known[160] = "auto";
-    uam_append_options(known, sizeof known);
+    uam_append_options(", ", known, sizeof known);
     return error_set(error, ERROR_USAGE, 0, "-A '%s' is no login method; there are %s", value,
                      known);
 }
@@ -188,6 +188,13 @@ static bool set_mark(void *context, const struct option_row *row, const char *va
 
 /* ---- The table ---- */
 
+static const char *login_methods(const char *separator, char *text, size_t size)
+{
+    snprintf(text, size, "auto");
+    uam_append_options(separator, text, size);
+    return text;
+}
+
 #define FIELD(name)        .offset = offsetof(struct speedtest_settings, name)
 #define FLAG(name)         .kind = OPTION_FLAG, FIELD(name)
 #define TEXT(name)         .kind = OPTION_TEXT, FIELD(name)
@@ -196,85 +203,104 @@ static bool set_mark(void *context, const struct option_row *row, const char *va
     .kind = OPTION_SIZE, FIELD(name), .unit = (u), .minimum = 1, .maximum = (most)
 #define CALL(function) .kind = OPTION_CALL, .call = (function)
 #define RESERVED       .reserved = true
+#define GROUP(heading) .group = (heading)
+#define DEFAULT(text)  .fallback = (text)
 #define VERSION(digit, n)                                                                          \
     {                                                                                              \
         .letter = (digit), .name = "afp" n, .help = "use AFP " n, CALL(set_version)                \
     }
 
 static const struct option_row rows[] = {
-    VERSION('1', "2.1"),
+    {'h', "host", "HOST", "name, address or afp://[user@]host[:port]/volume", TEXT(host),
+     DEFAULT("localhost"), RESERVED, GROUP("Which server")},
+    {'p', "port", "PORT", "1 to 65535", NUMBER(port, 1, 65535), DEFAULT("548"), RESERVED},
+    {'s', "volume", "VOLUME", "volume to test", TEXT(volume), RESERVED},
+    {'S', "volume2", "VOLUME", "second volume: copies go there", TEXT(second_volume)},
+    {0, "refserver", "[=STORE]",
+     "test a reference server of our own, with files in memory "
+     "(default), in none (null) or in a directory",
+     CALL(set_refserver), .words = "memory,null", RESERVED},
+    {0, "timeout", "SECONDS", "give up without progress", NUMBER(timeout_s, 1, 86400),
+     DEFAULT("30")},
+    {0, "info", NULL, "print what the server says of itself, and exit", FLAG(info), RESERVED},
+    {0, "clean", "[=AGE]",
+     "remove directories that killed runs left, or all older than AGE (12h, 7d), and exit",
+     CALL(set_clean), RESERVED},
+
+    {'u', "user", "USER", "user name; '' is guest", TEXT(user), DEFAULT("yours"), RESERVED,
+     GROUP("Login")},
+    {'w', "password", "PASSWORD", "password (also AFP_PASSWORD, or asked for)", CALL(set_password),
+     RESERVED},
+    {0, "password-file", "FILE", "read the password from the first line of FILE",
+     CALL(set_password_file), RESERVED},
+    {'A', "uam", "METHOD", "login method; auto: the strongest that works", CALL(set_uam),
+     .choices = login_methods, DEFAULT("auto")},
+    {0, "volume-password", "PASSWORD", "of the volumes, at most 8 bytes (also AFP_VOLUME_PASSWORD)",
+     CALL(set_volume_password), RESERVED},
+    {0, "volume-password-file", "FILE", "read the volumes' password from the first line of FILE",
+     CALL(set_volume_password_file), RESERVED},
+
+    {'f', "tests", "LIST", "tests, in this order", CALL(set_tests), .choices = test_names,
+     DEFAULT("Write"), RESERVED, GROUP("What is measured")},
+    {'d', "size", "SIZE", "file size, MiB or with b, k, M, G", SIZE(size_bytes, MIB, LARGEST_FILE),
+     DEFAULT("64"), RESERVED},
+    {'z', "sweep", "LIST", "sizes like -d, comma-separated; ci: 4K to 256M, full: to 512M",
+     CALL(set_sweep), RESERVED},
+    {'n', "iterations", "N", "measured runs of each test", NUMBER(iterations, 1, 1000000),
+     DEFAULT("1"), RESERVED},
+    {'W', "warmups", "N", "warm-up runs before them, not shown", NUMBER(warmups, 0, 1000000),
+     DEFAULT("1"), RESERVED},
+    {'t', "pause", "SECONDS", "between runs", CALL(set_pause), DEFAULT("0")},
+    {'F', "file", "NAME", "read from this file in the volume's root", TEXT(existing_file),
+     RESERVED},
+    {'y', "new-files", NULL, "a new file for each run", FLAG(new_files)},
+    {'e', "sparse", NULL, "sparse source file", FLAG(sparse)},
+    {'a', "no-flush", NULL, "don't flush to disk after write", FLAG(no_flush)},
+    {'i', "interactive", NULL, "wait for Enter before each test", FLAG(interactive), RESERVED},
+
+    {'q', "quantum", "SIZE", "data per request, KiB or with b, k, M",
+     SIZE(chunk_bytes, KIB, CHUNK_LIMIT), DEFAULT("the server's quantum"),
+     GROUP("Requests and sessions")},
+    {'r', "requests", "N",
+     "outstanding requests, interleaved: the next one leaves as soon as one "
+     "is answered",
+     NUMBER(interleaved, 1, DSI_WINDOW_LIMIT), DEFAULT("1"), RESERVED},
+    {'R', "batch", "N",
+     "outstanding requests, not interleaved: the next N leave when all are "
+     "answered",
+     NUMBER(batched, 1, DSI_WINDOW_LIMIT), DEFAULT("1")},
+    {0, "sessions", "N", "AFP sessions at once, released together",
+     NUMBER(sessions, 1, SESSION_LIMIT), DEFAULT("1")},
+    {0, "sink", "WHAT", "what becomes of data read", CALL(set_sink), .words = "copy,discard,verify",
+     DEFAULT("copy")},
+
+    {'L', "posix", NULL, "POSIX calls on the directories -s and -S instead of AFP", FLAG(posix),
+     RESERVED, GROUP("In a mounted directory instead (NFS, SMB, a disk)")},
+    {'P', "path", "DIR", "directory to test, with -L: the same as -s", TEXT(path)},
+    {'D', "direct", NULL, "O_DIRECT in open flags, with -L", FLAG(direct)},
+
+    {'c', "csv", NULL, "CSV on stdout", FLAG(csv), RESERVED, GROUP("What is printed")},
+    {'j', "json", "FILE", "result document, beside text or CSV; '-' is stdout", TEXT(json_path),
+     RESERVED},
+    {'T', "statistics", NULL, "statistics after each test and at the end", FLAG(statistics)},
+    {'v', "verbose", NULL, "trace AFP calls on stderr", FLAG(verbose)},
+    {'V', "very-verbose", NULL, "trace DSI frames too", FLAG(very_verbose)},
+    {0, "mark-fd", "N", "tell descriptor N of each run's begin and end, and await its answers",
+     CALL(set_mark), RESERVED},
+
+    {.letter = '1',
+     .name = "afp2.1",
+     .help = "use AFP 2.1",
+     CALL(set_version),
+     GROUP("Protocol version")},
     VERSION('2', "2.2"),
     VERSION('3', "3.0"),
     VERSION('4', "3.1"),
     VERSION('5', "3.2"),
     VERSION('6', "3.3"),
     {.letter = '7', .name = "afp3.4", .help = "use AFP 3.4 (default)", CALL(set_version)},
-    {0, "afp", "VERSION", "the same by name, or auto: the highest that the server offers",
-     CALL(set_version_by_name)},
-    {'a', "no-flush", NULL, "don't flush to disk after write", FLAG(no_flush)},
-    {'A', "uam", "METHOD",
-     "login: srp, dhx2, dhx, 2way, randnum, cleartxt, guest; auto: the strongest (default)",
-     CALL(set_uam)},
-    {'c', "csv", NULL, "CSV on stdout", FLAG(csv), RESERVED},
-    {0, "clean", "[=AGE]",
-     "remove directories that killed runs left, or all older than AGE (12h, 7d), and exit",
-     CALL(set_clean), RESERVED},
-    {'d', "size", "SIZE", "file size, MiB or with b, k, M, G (default: 64)",
-     SIZE(size_bytes, MIB, LARGEST_FILE), RESERVED},
-    {'D', "direct", NULL, "O_DIRECT in open flags, with -L", FLAG(direct)},
-    {'e', "sparse", NULL, "sparse source file", FLAG(sparse)},
-    {'f', "tests", "LIST", "(default: Write)", CALL(set_tests), .choices = test_names, RESERVED},
-    {'F', "file", "NAME", "read from this file in the volume's root", TEXT(existing_file),
-     RESERVED},
-    {'h', "host", "HOST", "name, address or afp://[user@]host[:port]/volume (default: localhost)",
-     TEXT(host), RESERVED},
-    {'i', "interactive", NULL, "wait for Enter before each test", FLAG(interactive), RESERVED},
-    {0, "info", NULL, "print what the server says of itself, and exit", FLAG(info), RESERVED},
-    {'j', "json", "FILE", "result document, beside text or CSV; '-' is stdout", TEXT(json_path),
-     RESERVED},
-    {'L', "posix", NULL, "POSIX calls on the directories -s and -S instead of AFP", FLAG(posix),
-     RESERVED},
-    {0, "mark-fd", "N", "tell descriptor N of each run's begin and end, and await its answers",
-     CALL(set_mark), RESERVED},
-    {'n', "iterations", "N", "measured runs of each test (default: 1)",
-     NUMBER(iterations, 1, 1000000), RESERVED},
-    {'p', "port", "PORT", "1 to 65535 (default: 548)", NUMBER(port, 1, 65535), RESERVED},
-    {'P', "path", "DIR", "directory to test, with -L: the same as -s", TEXT(path)},
-    {0, "password-file", "FILE", "read the password from the first line of FILE",
-     CALL(set_password_file), RESERVED},
-    {'q', "quantum", "SIZE",
-     "data per request, KiB or with b, k, M (default: the server's quantum)",
-     SIZE(chunk_bytes, KIB, CHUNK_LIMIT)},
-    {'r', "requests", "N", "outstanding requests, interleaved (default: 1)",
-     NUMBER(interleaved, 1, DSI_WINDOW_LIMIT), RESERVED},
-    {'R', "batch", "N", "outstanding requests, not interleaved (default: 1)",
-     NUMBER(batched, 1, DSI_WINDOW_LIMIT)},
-    {0, "refserver", "[=STORE]",
-     "test an own reference server: memory (default), null or a directory", CALL(set_refserver),
-     RESERVED},
-    {'s', "volume", "VOLUME", "volume to test", TEXT(volume), RESERVED},
-    {'S', "volume2", "VOLUME", "second volume: copies go there", TEXT(second_volume)},
-    {0, "volume-password", "PASSWORD", "of the volumes, at most 8 bytes (also AFP_VOLUME_PASSWORD)",
-     CALL(set_volume_password), RESERVED},
-    {0, "volume-password-file", "FILE", "read the volumes' password from the first line of FILE",
-     CALL(set_volume_password_file), RESERVED},
-    {0, "sessions", "N", "AFP sessions at once, released together (default: 1)",
-     NUMBER(sessions, 1, SESSION_LIMIT)},
-    {0, "sink", "WHAT", "of data read: copy (default), discard or verify", CALL(set_sink)},
-    {'t', "pause", "SECONDS", "between runs (default: 0)", CALL(set_pause)},
-    {'T', "statistics", NULL, "statistics after each test and at the end", FLAG(statistics)},
-    {0, "timeout", "SECONDS", "give up without progress (default: 30)",
-     NUMBER(timeout_s, 1, 86400)},
-    {'u', "user", "USER", "user name; '' is guest (default: yours)", TEXT(user), RESERVED},
-    {'v', "verbose", NULL, "trace AFP calls on stderr", FLAG(verbose)},
-    {'V', "very-verbose", NULL, "trace DSI frames too", FLAG(very_verbose)},
-    {'w', "password", "PASSWORD", "password (also AFP_PASSWORD, or asked for)", CALL(set_password),
-     RESERVED},
-    {'W', "warmups", "N", "warm-up runs, not shown (default: 1)", NUMBER(warmups, 0, 1000000),
-     RESERVED},
-    {'y', "new-files", NULL, "a new file for each run", FLAG(new_files)},
-    {'z', "sweep", "LIST", "sizes like -d, comma-separated; ci: 4K to 256M, full: to 512M",
-     CALL(set_sweep), RESERVED},
+    {0, "afp", "VERSION", "the same by name; auto: the highest that the server offers",
+     CALL(set_version_by_name), .words = "2.1,2.2,3.0,3.1,3.2,3.3,3.4,auto"},
 };
 
 static const char *const remedies[REMEDIES] = {
@@ -394,7 +420,7 @@ static bool resolve_login(struct speedtest_settings *settings, struct error *err
         settings->uam = uam_by_option(name);
     }
     char known[160] = "";
-    uam_append_options(known, sizeof known);
+    uam_append_options(", ", known, sizeof known);
     return settings->uam != NULL ||
            error_set(error, ERROR_USAGE, 0, "-h: ;AUTH='%s' is no login method; there are %s", name,
                      known);

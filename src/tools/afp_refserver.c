@@ -200,7 +200,7 @@ static bool set_uams(void *context, const struct option_row *row, const char *va
         const struct uam *uam = find_uam(value, length);
         if (uam == NULL) {
             char known[120] = "";
-            uam_append_options(known, sizeof known);
+            uam_append_options(", ", known, sizeof known);
             return error_set(error, ERROR_USAGE, 0,
                              "--uams: '%.*s' is no login method; there are %s", (int)length, value,
                              known);
@@ -227,29 +227,39 @@ static bool add_fault(void *context, const struct option_row *row, const char *v
 
 #define FIELD(name) .offset = offsetof(struct settings, name)
 
+static const char *login_methods(const char *separator, char *text, size_t size)
+{
+    text[0] = '\0';
+    uam_append_options(separator, text, size);
+    return text;
+}
+
 static const struct option_row rows[] = {
     {0, "listen", "ADDR", "listen there, not on 127.0.0.1 and ::1; may be repeated", OPTION_CALL,
-     .call = add_address},
-    {'p', "port", "N", "TCP port, 0: one that is free (default 548)", OPTION_NUMBER, FIELD(port),
-     .minimum = 0, .maximum = UINT16_MAX},
-    {0, "volume", "NAME[,WORD]...", "a volume; see below (default: bench)", OPTION_CALL,
-     .call = add_volume},
-    {0, "user", "NAME:PASSWORD", "a user", OPTION_CALL, .call = add_user},
-    {0, "uams", "LIST", "login methods: of srp,dhx2,dhx,2way,randnum,cleartxt,guest (default: all)",
-     OPTION_CALL, .call = set_uams},
-    {0, "no-guest", NULL, "guests may not log in", OPTION_FLAG, FIELD(no_guest)},
-    {0, "quantum", "SIZE", "data in one write request (default 1M)", OPTION_SIZE, FIELD(quantum),
-     .minimum = QUANTUM_LEAST, .maximum = QUANTUM_MOST, .unit = 1},
-    {0, "strict-frames", NULL, "request block and data share the quantum, as Netatalk 4.5.1",
-     OPTION_FLAG, FIELD(strict_frames)},
-    {0, "read-ahead", "SIZE", "receive so much of who takes no replies (default 12M)", OPTION_SIZE,
-     FIELD(read_ahead), .minimum = 0, .maximum = READ_AHEAD_MOST, .unit = 1},
-    {0, "fault", "FAULT", "go wrong on purpose: NAME[=VALUE][@REQUEST[#WHICH]]", OPTION_CALL,
-     .call = add_fault},
-    {0, "sessions", "N", "most sessions at once (default 256)", OPTION_NUMBER, FIELD(sessions),
-     .minimum = 1, .maximum = SESSIONS_MOST},
+     .call = add_address, .group = "Where it is reached"},
+    {'p', "port", "N", "TCP port, 0: one that is free", OPTION_NUMBER, FIELD(port), .minimum = 0,
+     .maximum = UINT16_MAX, .fallback = "548"},
+    {0, "sessions", "N", "most sessions at once", OPTION_NUMBER, FIELD(sessions), .minimum = 1,
+     .maximum = SESSIONS_MOST, .fallback = "256"},
     {0, "server-name", "NAME", "the server's name", OPTION_TEXT, FIELD(server_name)},
     {0, "machine-type", "STRING", "what it says it is", OPTION_TEXT, FIELD(machine_type)},
+
+    {0, "volume", "NAME[,WORD]...", "a volume; see below", OPTION_CALL, .call = add_volume,
+     .fallback = "bench", .group = "Volumes and users"},
+    {0, "user", "NAME:PASSWORD", "a user", OPTION_CALL, .call = add_user},
+    {0, "uams", "LIST", "login methods", OPTION_CALL, .call = set_uams, .choices = login_methods,
+     .fallback = "all"},
+    {0, "no-guest", NULL, "guests may not log in", OPTION_FLAG, FIELD(no_guest)},
+
+    {0, "quantum", "SIZE", "most data in one write request", OPTION_SIZE, FIELD(quantum),
+     .minimum = QUANTUM_LEAST, .maximum = QUANTUM_MOST, .unit = 1, .fallback = "1M",
+     .group = "How it behaves"},
+    {0, "strict-frames", NULL, "request block and data share the quantum, as Netatalk 4.5.1",
+     OPTION_FLAG, FIELD(strict_frames)},
+    {0, "read-ahead", "SIZE", "receive so much of who takes no replies", OPTION_SIZE,
+     FIELD(read_ahead), .minimum = 0, .maximum = READ_AHEAD_MOST, .unit = 1, .fallback = "12M"},
+    {0, "fault", "FAULT", "go wrong on purpose: NAME[=VALUE][@REQUEST[#WHICH]]", OPTION_CALL,
+     .call = add_fault},
 };
 
 static const char *const remedies[REMEDIES] = {
@@ -269,7 +279,9 @@ static const struct option_program program = {
                "  limit=SIZE       the volume is full at this size\n"
                "  free=SIZE        claim this much free space\n"
                "  password=TEXT    ask for this password, 1 to 8 bytes without a comma\n"
-               "  read-only        nothing can be changed\n",
+               "  read-only        nothing can be changed\n"
+               "\n"
+               "Example: afp_refserver --port 10548 --user me:secret --volume bench\n",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
     .remedies = remedies,

@@ -59,11 +59,14 @@ static bool set_format(void *context, const struct option_row *row, const char *
 #define FIELD(name) .offset = offsetof(struct settings, name)
 
 static const struct option_row rows[] = {
-    {0, "compare", NULL, "compare the second result with the first", OPTION_FLAG, FIELD(compare)},
+    {0, "compare", NULL, "compare the second result with the first", OPTION_FLAG, FIELD(compare),
+     .group = "What is done"},
+    {0, "force", NULL, "compare although conditions differ", OPTION_FLAG, FIELD(force)},
     {0, "fail-if", "EXPR", "exit 1 if a case is so: 'slower>5%', 'slower,faster>50%'", OPTION_CALL,
      .call = add_gates},
-    {0, "force", NULL, "compare although conditions differ", OPTION_FLAG, FIELD(force)},
-    {0, "format", "NAME", "text (default), markdown or junit", OPTION_CALL, .call = set_format},
+
+    {0, "format", "NAME", "how it is written", OPTION_CALL, .call = set_format,
+     .words = "text,markdown,junit", .fallback = "text", .group = "What is written"},
     {'o', "output", "FILE", "write there, not to stdout", OPTION_TEXT, FIELD(output)},
 };
 
@@ -77,11 +80,13 @@ static const struct option_program program = {
     .name = "afp_report",
     .purpose = "compare stored results of AFP benchmarks",
     .usage = "--compare A B [OPTION]...",
-    .closing = "A and B are JSON of afp_speedtest -j, or CSV of afp_speedtest -c, ours or "
-               "Netatalk's.\n",
+    .closing = "A and B are JSON of afp_speedtest -j, or CSV of afp_speedtest -c, ours or\n"
+               "Netatalk's.\n\n"
+               "Example: afp_report --compare before.json after.json --fail-if 'slower>5%'\n",
     .rows = rows,
     .count = sizeof rows / sizeof rows[0],
     .word = add_result,
+    .words = OPTION_WORDS_FILES,
     .remedies = remedies,
 };
 

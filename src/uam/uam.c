@@ -99,15 +99,10 @@ const struct uam *uam_by_option(const char *option)
     return NULL;
 }
 
-static void append(char *text, size_t size, const char *more, size_t length)
-{
-    size_t used = strlen(text);
-    snprintf(text + used, size - used, "%s%.*s", used > 0 ? ", " : "", (int)length, more);
-}
-
-void uam_append_options(char *text, size_t size)
+void uam_append_options(const char *separator, char *text, size_t size)
 {
     for (size_t i = 0; i < uam_count; i++) {
-        append(text, size, uam_table[i]->option, strlen(uam_table[i]->option));
+        size_t used = strlen(text);
+        snprintf(text + used, size - used, "%s%s", used > 0 ? separator : "", uam_table[i]->option);
     }
 }

@@ -120,7 +120,7 @@ bool uam_is_named(const struct uam *uam, struct span name);
 const struct uam *uam_by_name(struct span name);
 const struct uam *uam_by_option(const char *option);
 
-/* Appends the options' words to a text for a message, with commas between. */
-void uam_append_options(char *text, size_t size);
+/* Appends the options' words to a text, with the separator before each but the first of all. */
+void uam_append_options(const char *separator, char *text, size_t size);
 
 #endif

@@ -46,6 +46,16 @@ def test_help_names_every_option(name):
         assert re.search(rf'(?<![\w-]){re.escape(word)}\b', result.out), f'{word} is not in --help'
 
 
+@tap.cases({name: name for name in PROGRAMS})
+def test_help_has_groups_and_fits_a_terminal(name):
+    lines = run(PROGRAMS[name], '--help').expect(DONE).out.split('\n')
+    tap.equal([line for line in lines if len(line) > 80], [])
+    headings = [line for line in lines if re.fullmatch(r'[A-Z].*:', line)]
+    assert len(headings) >= 3 and 'About the program:' in headings, headings
+    first = next(i for i, line in enumerate(lines) if line.startswith('  ') and '--' in line)
+    tap.equal(lines[first - 1], headings[0], 'an option before the first heading')
+
+
 @tap.cases({name: path for name, path in PROGRAMS.items() if name != 'afp_speedtest'})
 def test_h_is_help_where_it_is_no_host(path):
     tap.equal(run(path, '-h').expect(DONE).out, run(path, '--help').out)

@@ -114,7 +114,7 @@ static void finds_by_name_and_option(void **state)
         assert_ptr_equal(uam_by_option(uam->option), uam);
     }
     char words[100] = "";
-    uam_append_options(words, sizeof words);
+    uam_append_options(", ", words, sizeof words);
     assert_string_equal(words, "srp, dhx2, dhx, 2way, randnum, cleartxt, guest");
 }
 
