@@ -58,6 +58,19 @@ def test_manual_and_help_have_the_same_options(name):
     nothing(documents.manual(f'doc/{name}.1', TREE[f'doc/{name}.1'], OPTIONS[name], EVERY_OPTION))
 
 
+@tap.cases({name: name for name in MANUALS})
+def test_the_synopsis_shows_every_option(name):
+    rows = [row for row in documents.option_rows(HELP[name])
+            if row[1] not in ('help', 'version', 'completions')
+            and not (name == 'afp_perftest' and row[1] not in ('dry-run', 'force'))]
+    nothing(documents.synopsis(f'doc/{name}.1', TREE[f'doc/{name}.1'], rows))
+
+
+@tap.cases({name: name for name in MANUALS})
+def test_every_manual_names_the_others(name):
+    nothing(documents.siblings(f'doc/{name}.1', TREE[f'doc/{name}.1'], MANUALS))
+
+
 def test_every_command_in_the_readme_can_be_given():
     nothing(documents.commands('README.md', TREE['README.md'], OPTIONS))
 
@@ -93,6 +106,11 @@ CAUGHT = {
     'a struct': (documents.names, '* **x**: a `struct things` in `src/a/b.c`.', MADE),
     'an option of a command line': (documents.commands, '    $ build/one -n 3 --output x', HELPED),
     'an option in a text': (documents.commands, 'with `--nothing`', HELPED),
+    'an option that the synopsis lacks': (
+        documents.synopsis, '.Sh SYNOPSIS\n.Op Fl n\n.Sh DESCRIPTION\n.Fl -other',
+        [('n', 'iterations'), ('', 'other')]),
+    'a manual that is not named': (
+        documents.siblings, '.Xr one 1\n.Sh SEE ALSO\n.Xr made 1\n', ['one', 'made']),
     'a key': (documents.keys, '    two KEYS=1', {'KEY'}),
     'a key with another name': (documents.keys, '.It Fl -key Ar N , Ev LOCK', {'KEY', 'LOCK'}),
     'an option that is not described': (documents.manual, '.It Fl n\n', {'n', 'iterations'}, {'n'}),
@@ -116,6 +134,9 @@ FINE = {
     'commands': (documents.commands,
                  '    one -n3   # --no-option\n    three -z\n`-o`, `--key`', HELPED),
     'keys': (documents.keys, '    two KEY=1\n.It Fl -a-key Ar N , Ev A_KEY', {'KEY', 'A_KEY'}),
+    'synopsis': (documents.synopsis, '.Sh SYNOPSIS\n.Op Fl n\n.Sh DESCRIPTION\n',
+                 [('n', 'iterations')]),
+    'siblings': (documents.siblings, '.Sh SEE ALSO\n.Xr one 1 ,\n.Xr two 1', ['one', 'two']),
     'manual': (documents.manual, '.Op Fl no\n.It Fl n , -iterations Ar N\n.Fl n , o .',
                {'n', 'iterations'}, {'n', 'iterations', 'o'}),
 }

@@ -135,12 +135,14 @@ def names(name, text, files):
 
 # ------------------------------------------------------------------------------------------ options
 
+def option_rows(help_text):
+    """[('n', 'iterations'), …] of what --help prints; '' for no letter."""
+    return re.findall(r'^ +(?:-(\w), +)?--([\w.-]+)', help_text, re.MULTILINE)
+
+
 def options(help_text):
     """{'n', 'iterations', …} of what --help prints."""
-    found = set()
-    for short, long in re.findall(r'^ +(?:-(\w), +)?--([\w.-]+)', help_text, re.MULTILINE):
-        found |= {short, long} - {''}
-    return found
+    return {name for row in option_rows(help_text) for name in row} - {''}
 
 
 def _flags(words):
@@ -171,6 +173,22 @@ def manual(name, text, own, known):
         yield f'{name} describes {option}, which --help does not know'
     for option in sorted(manual_flags(text) - known):
         yield f'{name} names {option}, which no --help knows'
+
+
+def synopsis(name, text, rows):
+    """`rows` is [(letter, long name)] of the options that the manual's first lines must show."""
+    shown = manual_flags(text[text.index('.Sh SYNOPSIS'):text.index('.Sh DESCRIPTION')])
+    for letter, option in rows:
+        if not {letter, option} & shown:
+            yield f'{name}: the synopsis lacks --{option}'
+
+
+def siblings(name, text, known):
+    """Manuals that one does not name where it ends; `known`: the programs."""
+    for other in known:
+        named = re.search(rf'^\.Xr {other} 1', text.partition('.Sh SEE ALSO')[2], re.MULTILINE)
+        if f'/{other}.1' not in f'/{name}' and not named:
+            yield f'{name} does not name {other}'
 
 
 def keys(name, text, known):
