@@ -126,24 +126,29 @@ bool password_from_environment(const char *variable, char *password, size_t size
 }
 
 /* Without a terminal on stdin nobody is there to be asked, and a script would hang. */
-bool password_from_surroundings(const char *user, char password[PASSWORD_LIMIT],
-                                struct error *error)
+bool password_from_terminal(const char *user, char password[PASSWORD_LIMIT], bool *found,
+                            struct error *error)
 {
-    bool found;
-    if (!password_from_environment("AFP_PASSWORD", password, PASSWORD_LIMIT, &found, error)) {
-        return false;
-    }
-    if (found) {
-        return true;
-    }
     int terminal = isatty(STDIN_FILENO) ? open("/dev/tty", O_RDWR | O_CLOEXEC) : -1;
+    *found = terminal >= 0;
     if (terminal < 0) {
-        return error_set(error, ERROR_USAGE, 0,
-                         "no password for user '%s': give one with -w, --password-file, "
-                         "AFP_PASSWORD or on a terminal, or log in with -A guest",
-                         user);
+        return true;
     }
     bool ok = ask(terminal, user, password, error);
     close(terminal);
     return ok;
+}
+
+bool password_from_surroundings(const char *user, char password[PASSWORD_LIMIT],
+                                struct error *error)
+{
+    bool found;
+    if (!password_from_environment("AFP_PASSWORD", password, PASSWORD_LIMIT, &found, error) ||
+        (!found && !password_from_terminal(user, password, &found, error))) {
+        return false;
+    }
+    return found || error_set(error, ERROR_USAGE, 0,
+                              "no password for user '%s': give one with -w, --password-file, "
+                              "AFP_PASSWORD or on a terminal, or log in with -A guest",
+                              user);
 }

@@ -21,6 +21,10 @@ MUST_CHECK bool password_from_file(const char *path, char *password, size_t size
 MUST_CHECK bool password_from_environment(const char *variable, char *password, size_t size,
                                           bool *found, struct error *error);
 
+/* Asked for on the terminal without echo; *found is false where nobody can be asked. */
+MUST_CHECK bool password_from_terminal(const char *user, char password[PASSWORD_LIMIT], bool *found,
+                                       struct error *error);
+
 /* From AFP_PASSWORD, else asked for on the terminal
  * without echo. ERROR_USAGE that names all ways if there is neither. */
 MUST_CHECK bool password_from_surroundings(const char *user, char password[PASSWORD_LIMIT],

@@ -18,6 +18,18 @@
 #define PROBE_LIMIT_NS (10 * NS_PER_S)
 #define LOGIN_LIMIT_NS (10 * NS_PER_S)
 
+static struct lab *lab_of(const struct harness_bench *bench)
+{
+    return bench->rig != NULL ? &bench->rig->lab : NULL;
+}
+
+/* A guest has none. */
+static const char *password_of(const struct harness_bench *bench)
+{
+    const struct harness_elsewhere *elsewhere = &bench->setup->settings->elsewhere;
+    return elsewhere->wanted && elsewhere->user[0] != '\0' ? elsewhere->password : NULL;
+}
+
 /* ---- The server ---- */
 
 /* With room for three files: Copy has two, and one may be on its way out. */
@@ -63,12 +75,38 @@ static bool read_quantum(void *context, struct error *error)
     return true;
 }
 
+/* What a server elsewhere says of itself before anybody logs in. */
+static bool ask_elsewhere(struct harness_bench *bench, struct error *error)
+{
+    const struct harness_elsewhere *elsewhere = &bench->setup->settings->elsewhere;
+    struct harness_result *result = bench->result;
+    struct dsi_config config = {.host = elsewhere->location.host,
+                                .port = elsewhere->location.port,
+                                .timeout_ns = LOGIN_LIMIT_NS,
+                                .interrupt = bench->setup->interrupt};
+    struct afp_description description;
+    struct dsi_session *session = NULL;
+    bool ok = afp_describe_server(&description, &config, error) &&
+              dsi_connect(&session, &config, error) &&
+              dsi_open(session, &result->quantum_offered_bytes, error);
+    dsi_close(session);
+    if (ok) {
+        struct span type = description.info.machine_type;
+        snprintf(result->server_version, sizeof result->server_version, "%.*s", (int)type.size,
+                 (const char *)type.data);
+        snprintf(result->server_how, sizeof result->server_how, "port %u, volume %.60s, %s%.60s",
+                 (unsigned)config.port, elsewhere->volume, elsewhere->user[0] != '\0' ? "as " : "",
+                 elsewhere->user[0] != '\0' ? elsewhere->user : "as a guest");
+    }
+    return ok;
+}
+
 /* Whether the test program knows --mark-fd: told by doing. */
 static bool probe_test_program(struct harness_bench *bench, struct error *error)
 {
     char *const arguments[] = {(char *)bench->setup->test_program, "--mark-fd",
                                INVOCATION_MARK_FD_TEXT, "--version", NULL};
-    struct harness_invocation probe = {.lab = &bench->rig->lab,
+    struct harness_invocation probe = {.lab = lab_of(bench),
                                        .interrupt = bench->setup->interrupt,
                                        .arguments = arguments,
                                        .marks = true,
@@ -83,11 +121,18 @@ static bool probe_test_program(struct harness_bench *bench, struct error *error)
 
 /* ---- Counting ---- */
 
+/* Nothing where nothing can be counted. */
 static bool take_snapshot(struct harness_bench *bench, struct harness_snapshot *snapshot,
                           struct error *error)
 {
-    return harness_snapshot_take(snapshot, &bench->rig->lab, &bench->rig->link, bench->server.port,
+    return bench->rig == NULL ||
+           harness_snapshot_take(snapshot, &bench->rig->lab, &bench->rig->link, bench->server.port,
                                  STILL_LIMIT_NS, bench->setup->interrupt->fd, error);
+}
+
+static uint64_t take_lateness(struct harness_bench *bench)
+{
+    return bench->rig != NULL ? link_take_lateness(&bench->rig->link) : 0;
 }
 
 /* One that was to be made again and was not counts after all, as the test program counts it. */
@@ -116,7 +161,7 @@ static bool begin_run(struct harness_bench *bench, const struct mark *mark, stru
     if (!take_snapshot(bench, bench->before, error)) {
         return false;
     }
-    (void)link_take_lateness(&bench->rig->link); /* of what was before */
+    (void)take_lateness(bench); /* of what was before */
     return true;
 }
 
@@ -124,7 +169,7 @@ static bool begin_run(struct harness_bench *bench, const struct mark *mark, stru
 static bool end_run(struct harness_bench *bench, const struct mark *mark, bool *again,
                     struct error *error)
 {
-    uint64_t late_ns = link_take_lateness(&bench->rig->link);
+    uint64_t late_ns = take_lateness(bench);
     if (!take_snapshot(bench, bench->after, error)) {
         return false;
     }
@@ -214,7 +259,8 @@ static bool take_document(struct harness_bench *bench, const char *path, struct 
 static bool invoke(struct harness_bench *bench, const struct harness_command *command,
                    struct error *error)
 {
-    struct harness_invocation invocation = {.lab = &bench->rig->lab,
+    struct harness_invocation invocation = {.lab = lab_of(bench),
+                                            .password = password_of(bench),
                                             .interrupt = bench->setup->interrupt,
                                             .arguments = (char *const *)command->words,
                                             .marks = bench->result->test_program_marks,
@@ -251,16 +297,14 @@ static bool run_command(struct harness_bench *bench, uint64_t size_bytes, struct
     const struct harness_configuration *configuration = bench->configuration;
     bool marks = bench->result->test_program_marks;
     char path[HARNESS_PATH_LENGTH];
-    char port[12];
+    struct harness_place place;
     struct harness_command command;
     if (!harness_fragment_path(settings->output_directory, configuration->name, path, error)) {
         return false;
     }
-    snprintf(port, sizeof port, "%u", (unsigned)bench->server.port);
-    struct harness_place place = {.test_program = bench->setup->test_program,
-                                  .port = port,
-                                  .volume = bench->server.volume,
-                                  .json_path = marks ? path : NULL};
+    harness_place_fill(&place, settings, &bench->server);
+    place.test_program = bench->setup->test_program;
+    place.json_path = marks ? path : NULL;
     harness_command_make(&command, settings, configuration, size_bytes, &place);
     bool ok = invoke(bench, &command, error) && (!marks || take_document(bench, path, error));
     harness_fragment_remove(path);
@@ -274,12 +318,12 @@ bool harness_bench_size(struct harness_bench *bench, uint64_t size_bytes, struct
     progress_show(bench->setup->progress, "%s %s", result->name, size_text(size_bytes, size));
     bench->size = harness_result_add_size(result, size_bytes, error);
     uint64_t start_ns = clock_now_ns();
-    (void)link_take_lateness(&bench->rig->link); /* of what was before */
+    (void)take_lateness(bench); /* of what was before */
     if (bench->size == NULL || !take_snapshot(bench, bench->whole, error) ||
         !run_command(bench, size_bytes, error) || !take_snapshot(bench, bench->after, error)) {
         return false;
     }
-    bench->size->late_ns = link_take_lateness(&bench->rig->link);
+    bench->size->late_ns = take_lateness(bench);
     bench->size->duration_ns = clock_now_ns() - start_ns;
     harness_snapshot_difference(bench->whole, bench->after, &bench->size->whole);
     bench->size->complete = true;
@@ -299,9 +343,11 @@ bool harness_bench_open(struct harness_bench *bench, struct error *error)
     if (bench->whole == NULL || bench->before == NULL || bench->after == NULL) {
         return memory_error(error, "for counters");
     }
-    return start_server(bench, error) &&
-           lab_visit(&bench->rig->lab, LAB_CLIENT, read_quantum, bench, error) &&
-           probe_test_program(bench, error);
+    bool ok = bench->rig == NULL
+                  ? ask_elsewhere(bench, error)
+                  : start_server(bench, error) &&
+                        lab_visit(&bench->rig->lab, LAB_CLIENT, read_quantum, bench, error);
+    return ok && probe_test_program(bench, error);
 }
 
 void harness_bench_close(struct harness_bench *bench)

@@ -18,15 +18,17 @@ static double packets_of_kind(const struct harness_figures *figures,
         return expression;                                                                         \
     }
 
+#define COUNTED(name, expression) VALUE(name, figures->counted ? (expression) : -1)
+
 VALUE(runs, (double)figures->runs)
 VALUE(spoiled, (double)figures->spoiled)
 VALUE(requests, (double)figures->all_requests)
 VALUE(runts, (double)figures->runts)
 VALUE(short_per_request, figures->short_per_request)
 VALUE(fill, figures->fill >= 0 ? 100 * figures->fill : -1)
-VALUE(segment_bytes, (double)figures->segment_bytes)
+COUNTED(segment_bytes, (double)figures->segment_bytes)
 VALUE(data_packet_bytes, figures->fill >= 0 ? figures->data_packet_bytes : -1)
-VALUE(packet_bytes, figures->packet_bytes)
+COUNTED(packet_bytes, figures->packet_bytes)
 VALUE(ack_share, figures->ack_share >= 0 ? 100 * figures->ack_share : -1)
 VALUE(mean_ms, figures->mean_ns / (double)NS_PER_MS)
 VALUE(bound_ms, figures->bound_ns > 0 ? figures->bound_ns / (double)NS_PER_MS : -1)
@@ -35,9 +37,9 @@ VALUE(bound_share, figures->mean_ns > 0 && figures->bound_ns > 0
                        : -1)
 VALUE(goodput, figures->goodput / 1e6)
 VALUE(link_share, figures->share >= 0 ? 100 * figures->share : -1)
-VALUE(receive_window_ms, (double)figures->receive_window_us / 1e3)
-VALUE(send_buffer_ms, (double)figures->send_buffer_us / 1e3)
-VALUE(busy_ms, (double)figures->busy_us / 1e3)
+COUNTED(receive_window_ms, (double)figures->receive_window_us / 1e3)
+COUNTED(send_buffer_ms, (double)figures->send_buffer_us / 1e3)
+COUNTED(busy_ms, (double)figures->busy_us / 1e3)
 
 #define KIND(key, heading, way, kind)                                                              \
     {                                                                                              \

@@ -41,10 +41,13 @@ void harness_describe(const struct harness_setup *setup,
         .arguments = setup->arguments,
         .argument_count = setup->argument_count,
         .link = harness_link_config(settings, configuration),
-        .backend_chosen = settings->link == NULL,
+        .backend_chosen = settings->link == NULL && !settings->elsewhere.wanted,
+        .backend = settings->elsewhere.wanted ? "host" : NULL,
+        .counted = !settings->elsewhere.wanted,
         .shaped = settings->shaped,
-        .server = setup->server->name,
-        .server_chosen = settings->server == NULL,
+        .server =
+            settings->elsewhere.wanted ? settings->elsewhere.location.host : setup->server->name,
+        .server_chosen = settings->server == NULL && !settings->elsewhere.wanted,
         .test_program = setup->test_program,
     };
     result->link.seed = LINK_SEED;
@@ -60,7 +63,7 @@ void harness_describe(const struct harness_setup *setup,
 static bool prepare(struct harness_bench *bench, struct error *error)
 {
     progress_show(bench->setup->progress, "%s: link, calibration, server", bench->result->name);
-    return harness_rig_up(bench->rig, bench->setup, bench->result, error) &&
+    return (bench->rig == NULL || harness_rig_up(bench->rig, bench->setup, bench->result, error)) &&
            harness_bench_open(bench, error);
 }
 
@@ -88,8 +91,10 @@ bool harness_configuration_run(const struct harness_setup *setup,
                                struct error *error)
 {
     struct harness_rig rig = HARNESS_NO_RIG;
-    struct harness_bench bench = {
-        .setup = setup, .configuration = configuration, .rig = &rig, .result = result};
+    struct harness_bench bench = {.setup = setup,
+                                  .configuration = configuration,
+                                  .rig = setup->settings->elsewhere.wanted ? NULL : &rig,
+                                  .result = result};
     harness_describe(setup, configuration, result);
     *status = EXIT_CANNOT_RUN;
     bool ok = prepare(&bench, error);

@@ -229,7 +229,9 @@ static void case_figures(const struct harness_result *result, struct harness_cas
     for (enum link_way way = 0; way < LINK_WAYS; way++) {
         figures->carries[way] = carries(harness_case->test, way);
     }
-    figures->kinds_known = harness_kinds_known(&figures->traffic.ways[LINK_TO_SERVER]) &&
+    figures->counted = result->counted;
+    figures->kinds_known = result->counted &&
+                           harness_kinds_known(&figures->traffic.ways[LINK_TO_SERVER]) &&
                            harness_kinds_known(&figures->traffic.ways[LINK_TO_CLIENT]);
     segment_figures(figures);
     packet_figures(figures);

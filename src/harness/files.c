@@ -57,6 +57,11 @@ static bool has_document(const struct harness_result *result)
     return result->document != NULL;
 }
 
+static bool is_counted(const struct harness_result *result)
+{
+    return result->counted;
+}
+
 /* Drawn later, when all is taken down. */
 static bool never(const struct harness_result *result)
 {
@@ -70,8 +75,8 @@ static const struct {
 } files[] = {
     {".csv", write_csv, NULL},
     {"-stderr.log", write_messages, NULL},
-    {"-net.csv", write_net_csv, NULL},
-    {"-net.txt", write_net_text, NULL},
+    {"-net.csv", write_net_csv, is_counted},
+    {"-net.txt", write_net_text, is_counted},
     {".json", write_json, has_document},
     {PLOTTING_SCRIPT_SUFFIX, NULL, never},
     {PLOTTING_PICTURE_SUFFIX, NULL, never},

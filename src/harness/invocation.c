@@ -3,12 +3,16 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/stream.h"
+#include "cli/password.h"
 #include "harness/files.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CLEAN_UP_NS (8 * NS_PER_S) /* for the test program to tidy up after Ctrl-C */
+#define PASSWORD_VARIABLE "AFP_PASSWORD="
+#define CLEAN_UP_NS       (8 * NS_PER_S) /* for the test program to tidy up after Ctrl-C */
 
 struct running {
     struct harness_invocation *invocation;
@@ -120,6 +124,53 @@ static bool take_outputs(struct harness_invocation *invocation, const int output
     return invocation->messages != NULL;
 }
 
+/* Ours with a password in it, which is of the caller's; NULL with an error. */
+static char **environment_with(char *password, struct error *error)
+{
+    size_t count = 0;
+    while (environ[count] != NULL) {
+        count++;
+    }
+    char **environment = memory_allocate(count + 2, sizeof *environment);
+    if (environment == NULL) {
+        memory_error(error, "for the test program's environment");
+        return NULL;
+    }
+    size_t used = 0;
+    environment[used++] = password;
+    for (size_t i = 0; i < count; i++) {
+        if (strncmp(environ[i], PASSWORD_VARIABLE, strlen(PASSWORD_VARIABLE)) != 0) {
+            environment[used++] = environ[i];
+        }
+    }
+    return environment;
+}
+
+static bool start(struct running *running, struct child_program *program, struct error *error)
+{
+    const struct harness_invocation *invocation = running->invocation;
+    char password[sizeof PASSWORD_VARIABLE + PASSWORD_LIMIT];
+    char **environment = NULL;
+    struct lab_place place = {.lab = invocation->lab, .side = LAB_CLIENT};
+    if (invocation->lab != NULL) {
+        program->prepare = lab_enter;
+        program->context = &place;
+    }
+    if (invocation->password != NULL) {
+        snprintf(password, sizeof password, PASSWORD_VARIABLE "%s", invocation->password);
+        environment = environment_with(password, error);
+        if (environment == NULL) {
+            return false;
+        }
+        program->environment = environment;
+    }
+    bool ok = child_start(&running->child, program, error) ||
+              error_prefix(error, "cannot start the test program '%s'", invocation->arguments[0]);
+    memory_release(environment);
+    memory_wipe(password, sizeof password);
+    return ok;
+}
+
 bool harness_invocation_run(struct harness_invocation *invocation, struct error *error)
 {
     int outputs[2] = {-1, -1};
@@ -128,16 +179,12 @@ bool harness_invocation_run(struct harness_invocation *invocation, struct error 
     invocation->output = NULL;
     invocation->messages = NULL;
     bool ok = open_outputs(outputs, pair, error);
-    const struct child_program program = {
+    struct child_program program = {
         .arguments = invocation->arguments,
         .descriptors = (const int[]){-1, outputs[0], outputs[1], pair[1]},
         .descriptor_count = invocation->marks ? INVOCATION_MARK_FD + 1 : 3,
-        .prepare = lab_enter,
-        .context = &(struct lab_place){.lab = invocation->lab, .side = LAB_CLIENT},
     };
-    ok =
-        ok && (child_start(&running.child, &program, error) ||
-               error_prefix(error, "cannot start the test program '%s'", invocation->arguments[0]));
+    ok = ok && start(&running, &program, error);
     if (ok) {
         /* Its own copy of the other end must be the only one, or its closing would not be seen. */
         close(pair[1]);

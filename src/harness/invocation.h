@@ -1,6 +1,6 @@
 /*
- * invocation.h - one invocation of the test program on the client's side of a lab: its outputs
- * are taken, its marks are handed on and answered.
+ * invocation.h - one invocation of the test program, on the client's side of a lab or just here:
+ * its outputs are taken, its marks are handed on and answered.
  */
 #ifndef AFPBENCH_HARNESS_INVOCATION_H
 #define AFPBENCH_HARNESS_INVOCATION_H
@@ -14,7 +14,8 @@
 #define INVOCATION_MARK_FD_TEXT "3"
 
 struct harness_invocation {
-    struct lab *lab;
+    struct lab *lab;      /* NULL: none */
+    const char *password; /* in its environment, which nobody else sees; NULL: none */
     const struct interrupt *interrupt;
     char *const *arguments;
     bool marks;        /* it gets a descriptor for them */

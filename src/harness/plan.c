@@ -103,6 +103,24 @@ struct link_config harness_link_config(const struct harness_settings *settings,
 
 /* ---- Commands ---- */
 
+void harness_place_fill(struct harness_place *place, const struct harness_settings *settings,
+                        const struct server_under_test *server)
+{
+    const struct harness_elsewhere *elsewhere = &settings->elsewhere;
+    *place = (struct harness_place){.host = LAB_SERVER_ADDRESS, .volume = "VOLUME", .user = ""};
+    if (elsewhere->wanted) {
+        snprintf(place->host, sizeof place->host, "%s", elsewhere->location.host);
+        snprintf(place->port, sizeof place->port, "%u", (unsigned)elsewhere->location.port);
+        place->volume = elsewhere->volume;
+        place->user = elsewhere->user;
+    } else if (server != NULL) {
+        snprintf(place->port, sizeof place->port, "%u", (unsigned)server->port);
+        place->volume = server->volume;
+    } else {
+        snprintf(place->port, sizeof place->port, "PORT");
+    }
+}
+
 static void add(struct harness_command *command, const char *word)
 {
     command->words[command->count++] = word;
@@ -154,10 +172,10 @@ void harness_command_make(struct harness_command *command, const struct harness_
     add_pair(command, "-n", command->iterations);
     add_pair(command, "-W", command->warmups);
     add_pair(command, "-r", configuration->values[AXIS_REQUESTS]->text);
-    add_pair(command, "-h", LAB_SERVER_ADDRESS);
+    add_pair(command, "-h", place->host);
     add_pair(command, "-p", place->port);
     add_pair(command, "-s", place->volume);
-    add_pair(command, "-u", "");
+    add_pair(command, "-u", place->user);
     if (place->json_path != NULL) {
         add_pair(command, "--mark-fd", INVOCATION_MARK_FD_TEXT);
         add_pair(command, "-j", place->json_path);
@@ -210,7 +228,7 @@ static double size_ns(const struct harness_settings *settings,
                       const struct harness_configuration *configuration, uint64_t size_bytes)
 {
     struct link_config config = harness_link_config(settings, configuration);
-    double still_ns = (double)link_still_ns(&config);
+    double still_ns = settings->elsewhere.wanted ? 0 : (double)link_still_ns(&config);
     double runs = (double)settings->warmups + settings->iterations;
     double delay_ns = (double)config.shapes[LINK_TO_SERVER].delay_ns;
     double sum = (double)START_NS + TRIPS_OF_A_LOGIN * 2 * delay_ns + 2 * still_ns;

@@ -35,9 +35,15 @@ struct link_config harness_link_config(const struct harness_settings *settings,
 
 /* What is only known when the server runs, or as words in a dry run. */
 struct harness_place {
-    const char *test_program, *port, *volume;
+    const char *test_program;
+    char host[256], port[12];
+    const char *volume, *user;
     const char *json_path; /* NULL: the test program knows no marks and writes no document */
 };
+
+/* Where the server is that runs at the end of our link (NULL: words in its place), or elsewhere. */
+void harness_place_fill(struct harness_place *place, const struct harness_settings *settings,
+                        const struct server_under_test *server);
 
 /* The command line for one size; numbers are kept in it. */
 struct harness_command {

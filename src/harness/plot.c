@@ -48,7 +48,9 @@ static void write_title(char text[LINE_LENGTH], const struct harness_result *res
 {
     char label[HARNESS_LABEL_LENGTH];
     append(text, "AFP throughput against file size: %s over ", result->server);
-    if (result->shaped) {
+    if (!result->counted) {
+        append(text, "the network that is there");
+    } else if (result->shaped) {
         append(text, "%s, %s one way, MTU %" PRIu32, harness_rate_label(result, label),
                result->delay, result->link.mtu);
     } else {

@@ -55,6 +55,7 @@ struct harness_figures {
     uint32_t segment_bytes; /* MSS; what the MTU takes where no connection was seen */
     /* Ways that carry the data. */
     bool carries[LINK_WAYS];
+    bool counted; /* packets, segments and what TCP waited for; false: these are not known */
     bool kinds_known;
     double short_per_request; /* short segments on these ways; −1: unknown, or no request */
     double fill; /* payload ÷ (data segments × MSS) on these ways; −1: no segment */
@@ -101,6 +102,7 @@ struct harness_result {
     size_t argument_count;
     /* What it ran on. */
     struct link_config link;
+    bool counted;        /* what crosses the link; false: the server is elsewhere */
     const char *backend; /* its name */
     bool backend_chosen; /* by LINK=auto */
     bool shaped;         /* by rate and delay; false: as fast as it goes */

@@ -26,6 +26,15 @@ static bool take_text(struct harness_settings *settings, const struct harness_ke
     return true;
 }
 
+static bool take_port(struct harness_settings *settings, const struct harness_key *key,
+                      const char *text, struct error *error)
+{
+    uint64_t port = 0;
+    bool ok = text[0] == '\0' || parse_unsigned(text, key->name, 1, 65535, &port, error);
+    settings->elsewhere.port = (uint32_t)port;
+    return ok;
+}
+
 static bool take_number(struct harness_settings *settings, const struct harness_key *key,
                         const char *text, struct error *error)
 {
@@ -185,15 +194,16 @@ static bool take_link(struct harness_settings *settings, const struct harness_ke
                       const char *text, struct error *error)
 {
     settings->link = link_backend_by_name(text);
-    settings->shaped = settings->link != &link_none;
+    settings->elsewhere.wanted = strcmp(text, "host") == 0;
+    settings->shaped = settings->link != &link_none && !settings->elsewhere.wanted;
     if (strcmp(text, "netem") == 0 && settings->link == NULL) {
         return error_set(error, ERROR_LIMIT, 0,
                          "%s=netem: this back end is not there yet; %s=emulator keeps the same "
                          "shapes",
                          key->name, key->name);
     }
-    return settings->link != NULL || strcmp(text, "auto") == 0 ||
-           error_set(error, ERROR_USAGE, 0, "%s '%s' is none of auto, netem, emulator, none",
+    return settings->link != NULL || settings->elsewhere.wanted || strcmp(text, "auto") == 0 ||
+           error_set(error, ERROR_USAGE, 0, "%s '%s' is none of auto, netem, emulator, none, host",
                      key->name, text);
 }
 
@@ -264,7 +274,7 @@ const struct harness_key harness_keys[] = {
     {"CC", "NAME", "cubic", "congestion control of both ends; kernel: the kernel's own",
      take_control},
     {"LINK", "NAME", "auto", "how the link is made; none: as fast as it goes", take_link,
-     .words = "auto,emulator,none"},
+     .words = "auto,emulator,none,host"},
     {"STRICT", "0|1", "0", "1: stop where the machine does not keep a rate", take_flag,
      FIELD(strict), .words = "0,1"},
 
@@ -275,6 +285,16 @@ const struct harness_key harness_keys[] = {
     {"READAHEAD", "LIST", "", "afpd's dsireadbuf", AXIS(AXIS_READ_AHEAD), RANGE(1, 65535)},
     {"AFPD", "FILE", "", "another afpd", TEXT(afpd)},
     {"NETATALK_ROOT", "DIR", "", "a root directory that has Netatalk", TEXT(netatalk_root)},
+
+    {"HOST", "HOST", "", "name, address or afp:// URL of the server", TEXT(elsewhere.host),
+     .group = "A server elsewhere (LINK=host)", .options = {"host"}},
+    {"PORT", "PORT", "", "1 to 65535; without it 548", take_port, .options = {"port"}},
+    {"USER", "USER", "", "user name; given empty it is a guest", TEXT(elsewhere.user),
+     .options = {"user"}},
+    {"VOLUME", "VOLUME", "", "volume to test", TEXT(elsewhere.volume), .options = {"volume"}},
+    {"PASSWORD_FILE", "FILE", "",
+     "has the password in its first line (also AFP_PASSWORD, or asked for)",
+     TEXT(elsewhere.password_file), .options = {"password-file"}},
 
     {"SUITE", "NAME", "speed", "which tests; lan and both come later", take_suite, .words = "speed",
      .group = "What is measured"},
@@ -344,6 +364,17 @@ static bool take_option(void *context, const struct option_row *row, const char 
     return true;
 }
 
+/* harness_key_count: there is none of this name. */
+static size_t find_key(const char *name, size_t length)
+{
+    size_t key = 0;
+    while (key < harness_key_count && (strlen(harness_keys[key].name) != length ||
+                                       memcmp(harness_keys[key].name, name, length) != 0)) {
+        key++;
+    }
+    return key;
+}
+
 static bool take_word(void *context, const char *word, struct error *error)
 {
     size_t length = strcspn(word, "=");
@@ -355,12 +386,13 @@ static bool take_word(void *context, const char *word, struct error *error)
                          "stray word '%s': expected KEY=value; see %s --help", word,
                          harness_program.name);
     }
+    size_t key = find_key(word, length);
+    if (key < harness_key_count) {
+        give(context, key, word + length + 1);
+        return true;
+    }
     for (size_t i = 0; i < harness_key_count; i++) {
         const char *name = harness_keys[i].name;
-        if (strlen(name) == length && memcmp(name, word, length) == 0) {
-            give(context, i, word + length + 1);
-            return true;
-        }
         if (strlen(name) == length && strncasecmp(name, word, length) == 0) {
             return error_set(error, ERROR_USAGE, 0, "unknown key '%.*s': it is written %s",
                              (int)length, word, name);
@@ -417,12 +449,8 @@ static bool read_command_line(struct given *given, int argc, char **argv,
 
 static bool was_given(const struct given *given, const char *name)
 {
-    for (size_t i = 0; i < harness_key_count; i++) {
-        if (strcmp(harness_keys[i].name, name) == 0) {
-            return given->sources[i] != SOURCE_DEFAULT && given->texts[i][0] != '\0';
-        }
-    }
-    return false;
+    size_t key = find_key(name, strlen(name));
+    return given->sources[key] != SOURCE_DEFAULT && given->texts[key][0] != '\0';
 }
 
 static bool take_all(struct given *given, struct error *error)
@@ -455,27 +483,127 @@ static bool check_jitter(const struct harness_settings *settings, struct error *
     return true;
 }
 
+static bool refuse(const struct given *given, const char *const *keys, enum harness_source least,
+                   const char *why, struct error *error)
+{
+    for (; *keys != NULL; keys++) {
+        size_t key = find_key(*keys, strlen(*keys));
+        if (given->sources[key] >= least && given->texts[key][0] != '\0') {
+            return error_set(error, ERROR_USAGE, 0, "%s: leave out %s", why, *keys);
+        }
+    }
+    return true;
+}
+
+/* What stands in a name where there is no shape. */
+static void name_shape(struct harness_settings *settings, const char *rate, const char *delay)
+{
+    const char *const texts[] = {[AXIS_RATE] = rate, [AXIS_DELAY] = delay};
+    for (size_t axis = 0; axis < COUNT(texts); axis++) {
+        settings->axes[axis] = (struct harness_values){.count = 1};
+        snprintf(settings->axes[axis].items[0].text, LIST_ITEM_LENGTH, "%s", texts[axis]);
+    }
+}
+
 /* A link without a shape must not carry the name of one. */
 static bool unshape(struct harness_settings *settings, const struct given *given,
                     struct error *error)
 {
-    static const char *const shapes[] = {"RATE", "DELAY", "JITTER", "LOSS"};
-    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
-        if (was_given(given, shapes[i])) {
-            return error_set(error, ERROR_USAGE, 0, "LINK=none has no shape: leave out %s",
-                             shapes[i]);
-        }
+    static const char *const shapes[] = {"RATE", "DELAY", "JITTER", "LOSS", NULL};
+    name_shape(settings, "unshaped", "0ms");
+    return refuse(given, shapes, SOURCE_ENVIRONMENT, "LINK=none has no shape", error);
+}
+
+/* ---- A server elsewhere ---- */
+
+static const char *or_else(const char *text, const char *otherwise)
+{
+    return text == NULL && otherwise[0] != '\0' ? otherwise : text;
+}
+
+/* The environment's USER is whoever sits here: what a URL says goes before it. */
+static bool resolve_host(struct harness_settings *settings, const struct given *given,
+                         struct error *error)
+{
+    struct harness_elsewhere *elsewhere = &settings->elsewhere;
+    struct location *location = &elsewhere->location;
+    size_t user = find_key("USER", strlen("USER"));
+    bool typed = given->sources[user] == SOURCE_ARGUMENT;
+    if (elsewhere->host == NULL) {
+        return error_set(error, ERROR_USAGE, 0, "LINK=host needs the server's HOST");
     }
-    settings->axes[AXIS_RATE] =
-        (struct harness_values){.items = {{.text = "unshaped"}}, .count = 1};
-    settings->axes[AXIS_DELAY] = (struct harness_values){.items = {{.text = "0ms"}}, .count = 1};
+    if (!location_parse(elsewhere->host, location, error)) {
+        return error_prefix(error, "HOST");
+    }
+    if (typed && given->texts[user][0] == '\0') {
+        elsewhere->user = "";
+    } else if (!typed && location->user[0] != '\0') {
+        elsewhere->user = location->user;
+    }
+    elsewhere->volume = or_else(elsewhere->volume, location->volume);
+    if (elsewhere->port != 0) {
+        location->port = (uint16_t)elsewhere->port;
+    } else if (location->port == 0) {
+        location->port = DSI_DEFAULT_PORT;
+    }
+    return (elsewhere->volume != NULL ||
+            error_set(error, ERROR_USAGE, 0, "LINK=host needs a VOLUME of the server")) &&
+           (elsewhere->user != NULL ||
+            error_set(error, ERROR_USAGE, 0, "LINK=host needs a USER: given empty it is a guest"));
+}
+
+static bool place_elsewhere(struct harness_settings *settings, const struct given *given,
+                            struct error *error)
+{
+    static const char *const ours[] = {"RATE", "DELAY",         "MTU",    "JITTER",  "LOSS",
+                                       "CC",   "STRICT",        "SERVER", "QUANTUM", "READAHEAD",
+                                       "AFPD", "NETATALK_ROOT", NULL};
+    if (!refuse(given, ours, SOURCE_ARGUMENT, "LINK=host is a server as it is", error) ||
+        !resolve_host(settings, given, error)) {
+        return false;
+    }
+    name_shape(settings, "host", settings->elsewhere.location.host);
     return true;
 }
+
+/* A shell sets HOST and USER whatever we do: from the environment they mean nothing here. */
+static bool stay_here(const struct given *given, struct error *error)
+{
+    static const char *const theirs[] = {"HOST", "PORT", "USER", "VOLUME", "PASSWORD_FILE", NULL};
+    return refuse(given, theirs, SOURCE_ARGUMENT, "only LINK=host has a server elsewhere", error);
+}
+
+bool harness_settings_password(struct harness_settings *settings, struct error *error)
+{
+    struct harness_elsewhere *elsewhere = &settings->elsewhere;
+    bool found = true;
+    if (!elsewhere->wanted || elsewhere->user[0] == '\0') {
+        return true;
+    }
+    if (elsewhere->password_file != NULL) {
+        return password_from_file(elsewhere->password_file, elsewhere->password,
+                                  sizeof elsewhere->password, error);
+    }
+    if (!password_from_environment("AFP_PASSWORD", elsewhere->password, sizeof elsewhere->password,
+                                   &found, error) ||
+        (!found && !password_from_terminal(elsewhere->user, elsewhere->password, &found, error))) {
+        return false;
+    }
+    return found || error_set(error, ERROR_USAGE, 0,
+                              "no password for user '%s': give one with PASSWORD_FILE, "
+                              "AFP_PASSWORD or on a terminal; USER= is a guest",
+                              elsewhere->user);
+}
+
+/* ---- All of it ---- */
 
 static bool check(struct harness_settings *settings, const struct given *given, struct error *error)
 {
     bool has_read_ahead = was_given(given, "READAHEAD");
-    if (!settings->shaped && !unshape(settings, given, error)) {
+    if (settings->elsewhere.wanted) {
+        return place_elsewhere(settings, given, error);
+    }
+    if (!stay_here(given, error) || (!settings->shaped && !unshape(settings, given, error))) {
         return false;
     }
     if (has_read_ahead && settings->server != NULL && !settings->server->takes_read_ahead) {
@@ -506,6 +634,7 @@ bool harness_settings_parse(struct harness_settings *settings, int argc, char **
 
 void harness_settings_release(struct harness_settings *settings)
 {
+    memory_wipe(settings->elsewhere.password, sizeof settings->elsewhere.password);
     words_release(&settings->extra_flags);
 }
 

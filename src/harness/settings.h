@@ -11,7 +11,9 @@
 #define AFPBENCH_HARNESS_SETTINGS_H
 
 #include "cli/lists.h"
+#include "cli/location.h"
 #include "cli/options.h"
+#include "cli/password.h"
 #include "cli/words.h"
 #include "netlab/link.h"
 #include "netlab/server_under_test.h"
@@ -42,6 +44,16 @@ struct harness_values {
 
 enum harness_source { SOURCE_DEFAULT, SOURCE_ENVIRONMENT, SOURCE_ARGUMENT };
 
+/* The server of LINK=host: no lab, nothing on its link is counted. */
+struct harness_elsewhere {
+    bool wanted;
+    const char *host, *volume, *password_file; /* as given; NULL: not given */
+    const char *user;                          /* "": a guest */
+    uint32_t port;                             /* 0: not given */
+    struct location location;                  /* all that the above say together */
+    char password[PASSWORD_LIMIT];             /* by harness_settings_password() */
+};
+
 struct harness_settings {
     struct harness_values axes[HARNESS_AXES];
     const char *suite;
@@ -55,7 +67,8 @@ struct harness_settings {
     size_t test_count;
     const struct server_kind *server; /* NULL: auto */
     const struct link_backend *link;  /* NULL: auto */
-    bool shaped;                      /* false with LINK=none */
+    bool shaped;                      /* false with LINK=none and LINK=host */
+    struct harness_elsewhere elsewhere;
     const char *congestion_control;   /* NULL: the kernel's */
     const char *afpd, *netatalk_root; /* NULL: none */
     const char *test_program;         /* NULL: ours, or from PATH */
@@ -92,6 +105,12 @@ extern const struct option_program harness_program;
 /* Reads the environment, then the command line. Release also after a failure. */
 MUST_CHECK bool harness_settings_parse(struct harness_settings *settings, int argc, char **argv,
                                        enum options_outcome *outcome, struct error *error);
+/* Gets the password of a user of a server elsewhere: from PASSWORD_FILE, from AFP_PASSWORD, which
+ * is then overwritten, or from the terminal. Nothing to do for a guest, or without such a server.
+ */
+MUST_CHECK bool harness_settings_password(struct harness_settings *settings, struct error *error);
+
+/* Wipes the password too. */
 void harness_settings_release(struct harness_settings *settings);
 
 uint64_t harness_largest_size(const struct harness_settings *settings);

@@ -319,6 +319,10 @@ static const struct field document_fields[] = {
     {FIELD("complete", struct harness_result, complete)},
     {FIELD("failure", struct harness_result, failure), .rule = FIELD_POSITIVE},
     {"run", .table = program_fields},
+    {NULL},
+};
+
+static const struct field counted_fields[] = {
     {"link", .table = link_fields},
     {NULL},
 };
@@ -327,5 +331,8 @@ bool harness_json_finish(const struct harness_result *result, struct error *erro
 {
     struct json_builder builder = {false};
     fields_set(&builder, result->document, document_fields, result, result);
+    if (result->counted) {
+        fields_set(&builder, result->document, counted_fields, result, result);
+    }
     return !builder.failed || memory_error(error, "for the JSON document");
 }

@@ -59,14 +59,18 @@ void harness_write_banner(FILE *out, const struct harness_result *result)
     char offered[SIZE_TEXT_LENGTH];
     char read_ahead[SIZE_TEXT_LENGTH];
     fprintf(out, "%s\n", result->name);
-    write_link(out, result);
+    if (result->counted) {
+        write_link(out, result);
+    }
     fprintf(out, "server       %s: %s, %s%s\n", result->server, result->server_version,
             result->server_how, result->server_chosen ? " (chosen by SERVER=auto)" : "");
     fprintf(out, "quantum      asked %s, offered %s\n",
             bytes_or(result->quantum_asked_bytes, "the server's", asked),
             bytes_or(result->quantum_offered_bytes, "unknown", offered));
-    fprintf(out, "read-ahead   %s\n",
-            bytes_or(result->read_ahead_asked, "the server's", read_ahead));
+    if (result->counted) {
+        fprintf(out, "read-ahead   %s\n",
+                bytes_or(result->read_ahead_asked, "the server's", read_ahead));
+    }
     fprintf(out,
             "runs         %s; %" PRIu32 " after %" PRIu32 " warm-ups, %" PRIu32
             " outstanding%s%s\n\n",
@@ -88,6 +92,9 @@ static void run_label(const struct harness_result *result, char text[HARNESS_TEX
 
 void harness_write_summary(FILE *out, const struct harness_result *const *results, size_t count)
 {
+    if (count > 0 && !results[0]->counted) {
+        return; /* all against the one server that is elsewhere */
+    }
     fprintf(out, "%-22s %6s %6s %12s %12s %8s %8s %8s %s\n", "run", "mss", "mtu", "tx-packets",
             "rx-packets", "avg-tx", "avg-rx", "spoiled", "plot");
     for (size_t i = 0; i < count; i++) {
@@ -185,13 +192,18 @@ void harness_write_tables(FILE *out, const struct harness_result *result)
     char label[HARNESS_TEXT_LENGTH + 100];
     run_label(result, label);
     fprintf(out, "%s\n", label);
-    write_sizes(out, result);
-    if (!result->test_program_marks) {
-        fprintf(out, "\n%s does not tell of its runs (--mark-fd): packets by size only\n",
-                result->test_program);
+    if (result->counted) {
+        write_sizes(out, result);
     }
-    for (unsigned table = 0; result->test_program_marks && table < HARNESS_TABLES; table++) {
+    if (!result->test_program_marks) {
+        fprintf(out, "\n%s does not tell of its runs (--mark-fd)%s\n", result->test_program,
+                result->counted ? ": packets by size only" : "");
+    }
+    for (unsigned table = result->counted ? 0 : HARNESS_REQUESTS;
+         result->test_program_marks && table < HARNESS_TABLES; table++) {
         write_table(out, (enum harness_table)table, result);
     }
-    write_totals(out, result);
+    if (result->counted) {
+        write_totals(out, result);
+    }
 }

@@ -63,10 +63,10 @@ static bool check_memory(const struct harness_settings *settings, struct error *
 
 static int print_plan(struct program *program)
 {
-    static const struct harness_place place = {
-        .port = "PORT", .volume = "VOLUME", .json_path = "FILE"};
-    struct harness_place here = place;
+    struct harness_place here;
+    harness_place_fill(&here, &program->settings, NULL);
     here.test_program = program->test_program;
+    here.json_path = "FILE";
     harness_plan_print(stdout, &program->plan, &program->settings, &here);
     return EXIT_DONE;
 }
@@ -215,9 +215,12 @@ static int inside(const struct supervisor *supervisor, void *context)
 {
     struct program *program = context;
     struct error error;
-    const struct server_kind *server = choose_server(&program->settings, supervisor, &error);
-    if (server == NULL || !check_read_ahead(&program->settings, server, &error)) {
-        return report(&error, EXIT_CANNOT_RUN);
+    const struct server_kind *server = NULL;
+    if (supervisor != NULL) {
+        server = choose_server(&program->settings, supervisor, &error);
+        if (server == NULL || !check_read_ahead(&program->settings, server, &error)) {
+            return report(&error, EXIT_CANNOT_RUN);
+        }
     }
     struct harness_result **results = make_results(program->plan.count);
     if (results == NULL) {
@@ -261,8 +264,11 @@ static int run(struct program *program)
     if (settings->dry_run) {
         return print_plan(program);
     }
-    if (!check_memory(settings, &error)) {
+    if (!settings->elsewhere.wanted && !check_memory(settings, &error)) {
         return report(&error, EXIT_TEST_FAILED);
+    }
+    if (!harness_settings_password(&program->settings, &error)) {
+        return report(&error, EXIT_CANNOT_RUN);
     }
     if (!harness_files_prepare(settings->output_directory, &program->plan, settings->force,
                                &error) ||
@@ -275,7 +281,9 @@ static int run(struct program *program)
     }
     progress_start(&program->progress);
     progress_plan(&program->progress, estimate_ns(program));
-    if (!supervisor_run(inside, program, &status, &error)) {
+    if (settings->elsewhere.wanted) {
+        status = inside(NULL, program);
+    } else if (!supervisor_run(inside, program, &status, &error)) {
         status = report(&error, EXIT_CANNOT_RUN);
     }
     interrupt_close(&program->interrupt);

@@ -104,6 +104,7 @@ void made_harness(struct harness_result *result)
         .link = {.mtu = 1500},
         .backend = "emulator",
         .shaped = true,
+        .counted = true,
         .link_conditions = "whole super-packets",
         .calibrated = true,
         .calibration = {.rtt_ns = 4100000,

@@ -177,6 +177,11 @@ static void refused(void **state)
         {"LOSS=101%", "LOSS '101%'"},
         {"JITTER=3ms", "JITTER 3ms is more than DELAY 2ms"},
         {"DELAY=5ms,1ms JITTER=2ms", "JITTER 2ms is more than DELAY 1ms"},
+        {"LINK=host VOLUME=x USER=me", "LINK=host needs the server's HOST"},
+        {"LINK=host HOST=x USER=me", "LINK=host needs a VOLUME"},
+        {"LINK=host HOST=x VOLUME=x", "LINK=host needs a USER"},
+        {"LINK=host HOST=x VOLUME=x USER= RATE=1gbit", "LINK=host is a server as it is"},
+        {"HOST=x", "only LINK=host has a server elsewhere: leave out HOST"},
         {"STRICT=2", "STRICT '2'"},
         {"STRICT=yes", "STRICT 'yes'"},
         {"EXTRA_FLAGS=\"'-y\"", "EXTRA_FLAGS: a quote is not closed"},
@@ -289,8 +294,12 @@ static void the_shape_of_a_run(void **state)
 
 /* ---- Commands and time ---- */
 
-static const struct harness_place here = {
-    .test_program = "tool", .port = "548", .volume = "bench", .json_path = "out/x.json"};
+static const struct harness_place here = {.test_program = "tool",
+                                          .host = "10.99.0.1",
+                                          .port = "548",
+                                          .volume = "bench",
+                                          .user = "",
+                                          .json_path = "out/x.json"};
 
 static void check_command(const char *line, uint64_t size_bytes, const struct harness_place *place,
                           const char *expected)
@@ -325,6 +334,40 @@ static void commands(void **state)
     check_command("", 256 * MIB, &foreign,
                   "[tool] [-c] [-7] [-z] [256] [-f] [Read,Write,Copy] [-n] [5] [-W] [1] [-r] [1] "
                   "[-h] [10.99.0.1] [-p] [548] [-s] [bench] [-u] []");
+}
+
+static void the_command_for_a_server_elsewhere(void **state)
+{
+    struct harness_place place;
+    must_parse("LINK=host HOST=afp://me@nas.example:5480/Data");
+    harness_place_fill(&place, &settings, NULL);
+    place.test_program = "tool";
+    check_command("LINK=host HOST=afp://me@nas.example:5480/Data SWEEP=1M OPS=Read", MIB, &place,
+                  "[tool] [-c] [-7] [-z] [1] [-f] [Read] [-n] [5] [-W] [1] [-r] [1] "
+                  "[-h] [nas.example] [-p] [5480] [-s] [Data] [-u] [me]");
+}
+
+/* The environment's USER and HOST are everywhere, and mean nothing without LINK=host. */
+static void a_server_elsewhere(void **state)
+{
+    setenv("USER", "somebody", 1);
+    setenv("HOST", "this.machine", 1);
+    must_parse("");
+    assert_false(settings.elsewhere.wanted);
+    must_parse("LINK=host VOLUME=Data");
+    assert_string_equal(settings.elsewhere.user, "somebody");
+    assert_string_equal(settings.elsewhere.location.host, "this.machine");
+    assert_int_equal(settings.elsewhere.location.port, 548);
+    must_parse("LINK=host HOST=afp://me@nas/Data");
+    assert_string_equal(settings.elsewhere.user, "me");
+    assert_string_equal(settings.elsewhere.volume, "Data");
+    must_parse("LINK=host HOST=afp://me@nas/Data USER=you VOLUME=More PORT=5");
+    assert_string_equal(settings.elsewhere.user, "you");
+    assert_string_equal(settings.elsewhere.volume, "More");
+    assert_int_equal(settings.elsewhere.location.port, 5);
+    must_parse("LINK=host HOST=afp://me@nas/Data USER=");
+    assert_string_equal(settings.elsewhere.user, "");
+    clean_environment(NULL);
 }
 
 static void estimates(void **state)
@@ -386,6 +429,8 @@ int main(void)
         cmocka_unit_test(too_many_combinations),
         cmocka_unit_test(the_shape_of_a_run),
         cmocka_unit_test(commands),
+        cmocka_unit_test(the_command_for_a_server_elsewhere),
+        cmocka_unit_test(a_server_elsewhere),
         cmocka_unit_test(estimates),
         cmocka_unit_test(the_plan_in_print),
     };
