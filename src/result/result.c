@@ -177,11 +177,12 @@ void observers_note(const struct observers *observers, const char *text)
 }
 
 void observers_progress(const struct observers *observers, const struct result_case *result_case,
-                        uint32_t number, bool warmup)
+                        uint32_t number, bool warmup, uint64_t pause_left_ns)
 {
     for (size_t i = 0; i < observers->count; i++) {
         if (observers->list[i].on_progress != NULL) {
-            observers->list[i].on_progress(observers->list[i].context, result_case, number, warmup);
+            observers->list[i].on_progress(observers->list[i].context, result_case, number, warmup,
+                                           pause_left_ns);
         }
     }
 }

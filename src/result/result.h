@@ -225,9 +225,9 @@ struct observer {
     MUST_CHECK bool (*on_finish)(void *context, const struct result *result, struct error *error);
     /* Something a person should know: a test that is skipped, a file kept. One line, no newline. */
     void (*on_note)(void *context, const char *text);
-    /* Before each run. */
+    /* Before each run, and every second of the pause before it; 0 left: it begins. */
     void (*on_progress)(void *context, const struct result_case *result_case, uint32_t number,
-                        bool warmup);
+                        bool warmup, uint64_t pause_left_ns);
     void *context;
 };
 
@@ -256,6 +256,6 @@ MUST_CHECK bool observers_finish(const struct observers *observers, const struct
                                  struct error *error);
 void observers_note(const struct observers *observers, const char *text);
 void observers_progress(const struct observers *observers, const struct result_case *result_case,
-                        uint32_t number, bool warmup);
+                        uint32_t number, bool warmup, uint64_t pause_left_ns);
 
 #endif

@@ -20,6 +20,7 @@
 #include "workload/speed.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,14 +74,18 @@ static void on_note(void *context, const char *text)
 }
 
 static void on_progress(void *context, const struct result_case *result_case, uint32_t number,
-                        bool warmup)
+                        bool warmup, uint64_t pause_left_ns)
 {
     struct program *program = context;
     const struct test_case *test = &result_case->test;
     char size[SIZE_TEXT_LENGTH];
-    progress_show(&program->progress, "%s %s: %s %u of %u", test->name,
+    char pause[40] = "";
+    if (pause_left_ns > 0) {
+        snprintf(pause, sizeof pause, " in %.0f s", ceil((double)pause_left_ns / (double)NS_PER_S));
+    }
+    progress_show(&program->progress, "%s %s: %s %u of %u%s", test->name,
                   size_text(test->size_bytes, size), warmup ? "warm-up" : "run", (unsigned)number,
-                  (unsigned)(warmup ? test->warmups : test->iterations));
+                  (unsigned)(warmup ? test->warmups : test->iterations), pause);
 }
 
 /* Who waits for the marks hears of a run at once; then the terminal's line, so that it is gone

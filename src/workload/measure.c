@@ -23,6 +23,8 @@ struct worker {
 /* How often the session of a worker that waits is looked after, and how long that takes. */
 #define CARE_INTERVAL_NS (1 * NS_PER_S)
 #define CARE_NS          (1 * NS_PER_MS)
+/* How often a pause is told of. */
+#define PAUSE_PIECE_NS (1 * NS_PER_S)
 
 /* ---- The steps of a run ---- */
 
@@ -135,15 +137,29 @@ struct measurement {
     const struct observers *observers;
 };
 
-static bool pause_between(struct measurement *measurement, struct error *error)
+/* Of run `run`, warm-ups first: "run 1 of 5" comes after them. */
+static uint32_t number_of(const struct measure_plan *plan, uint32_t run)
 {
-    if (measurement->plan->pause_ns == 0) {
-        return true;
+    return run < plan->warmups ? run + 1 : run - plan->warmups + 1;
+}
+
+/* In pieces, so that somebody who watches sees it pass. */
+static bool pause_before(struct measurement *measurement, uint32_t run, struct error *error)
+{
+    const struct measure_plan *plan = measurement->plan;
+    for (uint64_t left_ns = plan->pause_ns; left_ns > 0;) {
+        uint64_t piece_ns = left_ns < PAUSE_PIECE_NS ? left_ns : PAUSE_PIECE_NS;
+        observers_progress(measurement->observers, measurement->result_case, number_of(plan, run),
+                           run < plan->warmups, left_ns);
+        for (size_t i = 0; i < measurement->count; i++) {
+            measurement->workers[i].pause_until_ns = clock_now_ns() + piece_ns;
+        }
+        if (!crew_step(measurement->crew, pause_step, error)) {
+            return false;
+        }
+        left_ns -= piece_ns;
     }
-    for (size_t i = 0; i < measurement->count; i++) {
-        measurement->workers[i].pause_until_ns = clock_now_ns() + measurement->plan->pause_ns;
-    }
-    return crew_step(measurement->crew, pause_step, error);
+    return true;
 }
 
 /* Among the samples that count, or among the spoiled ones; there is room for as many of those as
@@ -177,10 +193,10 @@ static bool run_once(struct measurement *measurement, uint32_t run, bool *spoile
     const struct measure_plan *plan = measurement->plan;
     struct result_case *result_case = measurement->result_case;
     bool warmup = run < plan->warmups;
-    struct sample sample = {.number = warmup ? run + 1 : run - plan->warmups + 1,
+    struct sample sample = {.number = number_of(plan, run),
                             .warmup = warmup,
                             .size_bytes = result_case->test.size_bytes * measurement->count};
-    observers_progress(measurement->observers, result_case, sample.number, warmup);
+    observers_progress(measurement->observers, result_case, sample.number, warmup, 0);
     for (size_t i = 0; i < measurement->count; i++) {
         measurement->workers[i].fresh =
             result_case->sample_count + result_case->spoiled_count == 0 || plan->fresh_files;
@@ -227,7 +243,7 @@ bool measure_run(const struct measure_plan *plan, const struct workload *workloa
     bool first = true;
     for (uint32_t run = 0; ok && run < plan->warmups + plan->iterations;) {
         bool spoiled = false;
-        ok = (first || pause_between(&measurement, error)) &&
+        ok = (first || pause_before(&measurement, run, error)) &&
              run_once(&measurement, run, &spoiled, error);
         run += !spoiled;
         first = false;

@@ -9,6 +9,7 @@ import re
 import signal
 import sys
 import tempfile
+import termios
 import threading
 import time
 
@@ -18,17 +19,19 @@ import programs
 import tap
 from programs import DONE, INTERRUPTED, TEST_FAILED
 
-WIPE = '\r\x1b[K'
+WIPE = re.compile(r'\r +\r')
 RUN = ('--refserver', '-d', 16, '-n', 5, '-W', 2, '-f', 'Read,Copy')
 LINE = re.compile(r'(Read|Write|Copy|ServerCopy) [\d.]+ ?\w+: (run|warm-up) \d+ of \d+'
+                  r'( in \d+ s)?'
                   r'( \((\d+) % done, about (\d+) s left\))?')
 
 
 class Terminal:
     """A pseudo-terminal, and all that was written to it."""
 
-    def __init__(self):
+    def __init__(self, columns):
         self.master, self.slave = pty.openpty()
+        termios.tcsetwinsize(self.slave, (24, columns))
         self.data = b''
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
@@ -46,10 +49,11 @@ class Terminal:
         return self.data.decode()
 
 
-def run_on_terminal(*arguments, code=DONE, at_work=None):
+def run_on_terminal(*arguments, code=DONE, at_work=None, columns=80, variables=None):
     """The result (without stderr), and what came to the terminal that was its stderr."""
-    terminal = Terminal()
-    with programs.Program(programs.SPEEDTEST, *arguments, stderr=terminal.slave) as running:
+    terminal = Terminal(columns)
+    with programs.Program(programs.SPEEDTEST, *arguments, env=variables,
+                          stderr=terminal.slave) as running:
         if at_work:
             at_work(running, terminal)
         result = running.wait()
@@ -60,7 +64,9 @@ def run_on_terminal(*arguments, code=DONE, at_work=None):
 
 def shown(text):
     """The progress lines, each wiped before what came next; asserts that nothing else came."""
-    *lines, rest = text.split(WIPE)
+    *lines, rest = WIPE.split(text)
+    wipes = [len(wipe) - 2 for wipe in WIPE.findall(text)]
+    tap.equal([len(line) for line in lines], wipes, 'blanks')
     assert not rest or rest.endswith('\r\n') and not LINE.match(rest), f'not wiped: {text!r}'
     matches = [LINE.fullmatch(line) for line in lines if line]
     assert all(matches), f'unexpected: {lines}'
@@ -78,7 +84,7 @@ def test_every_run_is_shown_and_wiped():
 
 def test_the_estimate_moves_forward():
     _result, text = run_on_terminal(*RUN)
-    percents = [int(match[4]) for match in shown(text) if match[3]]
+    percents = [int(match[5]) for match in shown(text) if match[4]]
     tap.equal(len(percents), 13, 'an estimate on all lines but the first')
     tap.equal(percents, sorted(percents))
     assert 0 < percents[0] and percents[-1] < 100, percents
@@ -86,9 +92,32 @@ def test_the_estimate_moves_forward():
 
 def test_the_estimate_is_of_the_time_that_is_left():
     _result, text = run_on_terminal('--refserver', '-d', '4k', '-W', 0, '-n', 4, '-t', 1)
-    left = [int(match[5]) for match in shown(text) if match[3]]
+    left = [int(match[6]) for match in shown(text) if match[4] and not match[3]]
     tap.equal(len(left), 3)
     assert left[0] > left[-1] and 1 <= left[0] <= 9, left
+
+
+def test_a_pause_is_shown_as_it_passes():
+    _result, text = run_on_terminal('--refserver', '-d', '4k', '-W', 0, '-n', 2, '-t', '2.5')
+    runs = [match[0].split(' (')[0].split(': ')[1] for match in shown(text)]
+    tap.equal(runs, ['run 1 of 2', 'run 2 of 2 in 3 s', 'run 2 of 2 in 2 s', 'run 2 of 2 in 1 s',
+                     'run 2 of 2'])
+
+
+@tap.cases({
+    'a terminal that knows no codes': {'TERM': 'dumb'}, 'one that does': {'TERM': 'xterm-256color'},
+    'no name': {'TERM': ''}, 'no colours wanted': {'TERM': 'xterm', 'NO_COLOR': '1'}})
+def test_no_escape_codes(variables):
+    _result, text = run_on_terminal(*RUN, variables=variables)
+    assert shown(text) and '\x1b' not in text, repr(text)
+
+
+def test_a_narrow_terminal_gets_the_beginning():
+    _result, text = run_on_terminal(*RUN, columns=24)
+    lines = WIPE.split(text)[:-1]
+    tap.equal(len(lines), 14)
+    assert all(re.match(r'(Read|Copy) 16', line) and len(line) <= 23 for line in lines), lines
+    assert any(len(line) == 23 for line in lines), lines
 
 
 @tap.cases({'CSV': ['-c'], 'JSON': ['-j', '-'], 'statistics': ['-T'], 'a sweep': ['-z', '4k,64k']})
@@ -111,7 +140,7 @@ def test_a_message_is_on_a_line_of_its_own():
     with programs.Refserver('--fault', 'code=-5000@FPReadExt#3') as server:
         _result, text = run_on_terminal(*programs.as_guest(server),
                                         '-f', 'Read', '-d', '64k', '-n', 5, code=TEST_FAILED)
-    *_lines, message = text.split(WIPE)
+    *_lines, message = WIPE.split(text)
     assert re.fullmatch(r'afp_speedtest: [^\r\n]*-5000[^\r\n]*\r\n(afp_speedtest: [^\r\n]*\r\n)?',
                         message), text
 

@@ -107,13 +107,13 @@ static bool on_sample(void *context, const struct result_case *result_case,
 }
 
 static void on_progress(void *context, const struct result_case *result_case, uint32_t number,
-                        bool warmup)
+                        bool warmup, uint64_t pause_left_ns)
 {
     struct bench *bench = context;
     assert_string_equal(result_case->test.name, "Test");
     size_t used = strlen(bench->fake->log);
-    snprintf(bench->fake->log + used, sizeof bench->fake->log - used, "%c%u ", warmup ? 'w' : 'm',
-             number);
+    snprintf(bench->fake->log + used, sizeof bench->fake->log - used, "%c%u%s ", warmup ? 'w' : 'm',
+             number, pause_left_ns > 0 ? " waits" : "");
 }
 
 static bool run(struct bench *bench, const struct measure_plan *plan, bool observed)
@@ -183,8 +183,11 @@ static void order_of_steps(void **state)
          "m1 prepare timed sample1 restore "},
         {{.warmups = 1, .iterations = 1, .fresh_files = true},
          "w1 fresh timed warm-up1 restore m1 fresh timed sample1 restore "},
-        {{.iterations = 2, .pause_ns = 5 * NS_PER_S},
-         "m1 fresh timed sample1 restore idle m2 prepare timed sample2 restore "},
+        {{.iterations = 2, .pause_ns = 2 * NS_PER_S + 1},
+         "m1 fresh timed sample1 restore m2 waits idle m2 waits idle m2 waits idle "
+         "m2 prepare timed sample2 restore "},
+        {{.warmups = 1, .iterations = 1, .pause_ns = 1},
+         "w1 fresh timed warm-up1 restore m1 waits idle m1 prepare timed sample1 restore "},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct bench bench;
@@ -206,10 +209,10 @@ static void stops_at_the_first_failure(void **state)
         "w1 fresh timed ",
         "w1 fresh timed warm-up1 ",
         "w1 fresh timed warm-up1 restore ",
-        "w1 fresh timed warm-up1 restore idle m1 prepare ",
-        "w1 fresh timed warm-up1 restore idle m1 prepare timed ",
-        "w1 fresh timed warm-up1 restore idle m1 prepare timed sample1 ",
-        "w1 fresh timed warm-up1 restore idle m1 prepare timed sample1 restore ",
+        "w1 fresh timed warm-up1 restore m1 waits idle m1 prepare ",
+        "w1 fresh timed warm-up1 restore m1 waits idle m1 prepare timed ",
+        "w1 fresh timed warm-up1 restore m1 waits idle m1 prepare timed sample1 ",
+        "w1 fresh timed warm-up1 restore m1 waits idle m1 prepare timed sample1 restore ",
     };
     const struct measure_plan plan = {.warmups = 1, .iterations = 1, .pause_ns = 1};
     for (unsigned i = 0; i < COUNT(logs); i++) {
@@ -267,8 +270,8 @@ static void spoiled_runs_are_made_again(void **state)
         {{.warmups = 1, .iterations = 1, .pause_ns = 1},
          {1},
          false,
-         "w1 fresh timed spoiled1 restore idle w1 prepare timed warm-up1 restore idle "
-         "m1 prepare timed sample1 restore ",
+         "w1 fresh timed spoiled1 restore w1 waits idle w1 prepare timed warm-up1 restore "
+         "m1 waits idle m1 prepare timed sample1 restore ",
          1,
          {3}},
         {{.iterations = 1},

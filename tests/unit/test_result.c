@@ -117,7 +117,7 @@ static void on_note(void *context, const char *text)
 }
 
 static void on_progress(void *context, const struct result_case *result_case, uint32_t number,
-                        bool warmup)
+                        bool warmup, uint64_t pause_left_ns)
 {
     struct error error;
     hear(context, warmup ? "warm-up" : number == 2 ? "run2" : "run", &error);
@@ -149,8 +149,8 @@ static void all_are_told_in_turn(void **state)
     struct error error;
     make_observers(&observers);
     assert_true(observers_begin(&observers, NULL, &error));
-    observers_progress(&observers, NULL, 1, true);
-    observers_progress(&observers, NULL, 2, false);
+    observers_progress(&observers, NULL, 1, true, 0);
+    observers_progress(&observers, NULL, 2, false, 0);
     assert_true(observers_run_begin(&observers, NULL, NULL, &error));
     bool again = false;
     assert_true(observers_run_end(&observers, NULL, NULL, &again, &error));
