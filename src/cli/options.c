@@ -2,9 +2,9 @@
 
 #include "base/memory.h"
 #include "base/units.h"
+#include "base/version.h"
 #include "cli/completions.h"
 #include "cli/help.h"
-#include "version.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -197,7 +197,7 @@ static bool is_question(const struct option_program *program, int code)
 static bool answer(const struct option_program *program, int code, struct error *error)
 {
     if (code == CODE_VERSION) {
-        printf("%s (afpbench) %s\n", program->name, AFPBENCH_VERSION);
+        printf("%s (afpbench) %s\n", program->name, afpbench_version);
     } else if (code != CODE_COMPLETIONS) {
         help_print(stdout, program);
     } else if (!completions_print(stdout, program, optarg, error)) {

@@ -1,10 +1,10 @@
 #include "harness/write_json.h"
 
 #include "base/memory.h"
+#include "base/version.h"
 #include "harness/figures.h"
 #include "report/fields.h"
 #include "report/json_build.h"
-#include "version.h"
 
 #include <string.h>
 
@@ -309,7 +309,7 @@ bool harness_json_join(struct harness_result *result, const char *text, uint64_t
 
 static const struct field program_fields[] = {
     {"program", .text = "afp_perftest"},
-    {"version", .text = AFPBENCH_VERSION},
+    {"version", .text = afpbench_version},
     {FIELD_LIST("arguments", FIELD_KIND_TEXTS, struct harness_result, arguments, argument_count)},
     {FIELD("started", struct harness_result, started)},
     {NULL},

@@ -5,7 +5,6 @@
 #include "base/memory.h"
 #include "base/units.h"
 #include "netlab/server_mounts.h"
-#include "version.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,20 +67,22 @@ static bool found(const struct server_request *request, struct error *error)
     return find_afpd(request, path, error);
 }
 
-/* In the build's tree, or where it was installed. */
+/* In the build's tree, or where it was installed: beside the directory of the programs. */
 static bool find_shim(char path[PROGRAM_PATH_LENGTH])
 {
+    static const char *const places[] = {"/netlab/", "/" AFPBENCH_LIBRARY_DIRECTORY "/"};
     char directory[PROGRAM_PATH_LENGTH];
-    if (program_own_directory(directory)) {
-        char *last = strrchr(directory, '/');
-        if (last != NULL) {
-            *last = '\0';
-        }
-        if (program_join(path, directory, "/netlab/" SHIM_NAME) && access(path, R_OK) == 0) {
+    char *last = program_own_directory(directory) ? strrchr(directory, '/') : NULL;
+    if (last == NULL) {
+        return false;
+    }
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        snprintf(last, (size_t)(directory + sizeof directory - last), "%s", places[i]);
+        if (program_join(path, directory, SHIM_NAME) && access(path, R_OK) == 0) {
             return true;
         }
     }
-    return program_join(path, AFPBENCH_LIBRARY_DIRECTORY, "/" SHIM_NAME) && access(path, R_OK) == 0;
+    return false;
 }
 
 /* ---- Asking it where its files are ---- */
@@ -290,8 +291,8 @@ static bool install_shim(const struct netatalk *netatalk, struct error *error)
         return error_set(error, ERROR_SYSTEM, ENOENT,
                          "afpd needs more users than this one: install the package uidmap and give "
                          "the user a range in /etc/subuid and /etc/subgid (usermod "
-                         "--add-subuids 100000-165535 --add-subgids 100000-165535), or install "
-                         "%s in %s",
+                         "--add-subuids 100000-165535 --add-subgids 100000-165535), or put %s "
+                         "into %s beside the directory of this program",
                          SHIM_NAME, AFPBENCH_LIBRARY_DIRECTORY);
     }
     return in_state(netatalk, "/" SHIM_NAME, to, error) && server_copy_program(from, to, error);

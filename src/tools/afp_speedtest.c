@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/units.h"
+#include "base/version.h"
 #include "cli/embedded_server.h"
 #include "cli/environment.h"
 #include "cli/process_guard.h"
@@ -16,7 +17,6 @@
 #include "speedtest/mark_observer.h"
 #include "speedtest/sessions.h"
 #include "speedtest/settings.h"
-#include "version.h"
 #include "workload/speed.h"
 
 #include <errno.h>
@@ -492,7 +492,7 @@ int main(int argc, char **argv)
     }
     program.result.sweep = program.settings.sweep_count > 0;
     program.result.conditions.program = speedtest_program.name;
-    program.result.conditions.version = AFPBENCH_VERSION;
+    program.result.conditions.version = afpbench_version;
     program.result.conditions.arguments = (const char *const *)argv;
     program.result.conditions.argument_count = (size_t)argc;
     int status = outcome == OPTIONS_PRINTED ? EXIT_DONE : run(&program);
