@@ -95,10 +95,42 @@ static bool access_conflict(uint16_t a, uint16_t b)
     return (a & wants & (b >> 4)) != 0 || (b & wants & (a >> 4)) != 0;
 }
 
+/* ---- Open forks ---- */
+
+static struct open_fork *first_in_chain(const struct volume *volume, uint32_t file_id)
+{
+    return volume->open_forks[file_id % VOLUME_FORK_CHAINS];
+}
+
+static void link_fork(struct open_fork *fork)
+{
+    struct open_fork **chain = &fork->volume->open_forks[fork->file_id % VOLUME_FORK_CHAINS];
+    fork->previous = NULL;
+    fork->next = *chain;
+    if (fork->next != NULL) {
+        fork->next->previous = fork;
+    }
+    *chain = fork;
+}
+
+static void unlink_fork(struct open_fork *fork)
+{
+    struct open_fork **chain = &fork->volume->open_forks[fork->file_id % VOLUME_FORK_CHAINS];
+    if (fork->previous != NULL) {
+        fork->previous->next = fork->next;
+    } else {
+        *chain = fork->next;
+    }
+    if (fork->next != NULL) {
+        fork->next->previous = fork->previous;
+    }
+}
+
 static bool may_open(const struct volume *volume, uint32_t file_id, enum store_fork_kind kind,
                      uint16_t access)
 {
-    for (const struct open_fork *fork = volume->open_forks; fork != NULL; fork = fork->next) {
+    const struct open_fork *fork = first_in_chain(volume, file_id);
+    for (; fork != NULL; fork = fork->next) {
         if (fork->file_id == file_id && fork->kind == kind &&
             access_conflict(access, fork->access)) {
             return false;
@@ -130,27 +162,16 @@ int32_t volume_open_fork(struct volume *volume, struct store_node *file, enum st
     fork->file_id = attributes.id;
     fork->kind = kind;
     fork->access = access;
-    fork->next = volume->open_forks;
-    if (fork->next != NULL) {
-        fork->next->previous = fork;
-    }
-    volume->open_forks = fork;
+    link_fork(fork);
     *opened = fork;
     return AFP_OK;
 }
 
 void volume_close_fork(struct open_fork *fork)
 {
-    struct volume *volume = fork->volume;
-    if (fork->previous != NULL) {
-        fork->previous->next = fork->next;
-    } else {
-        volume->open_forks = fork->next;
-    }
-    if (fork->next != NULL) {
-        fork->next->previous = fork->previous;
-    }
-    volume->store->ops->fork_close(volume->store, fork->data);
+    struct store *store = fork->volume->store;
+    unlink_fork(fork);
+    store->ops->fork_close(store, fork->data);
     memory_release(fork->ranges);
     memory_release(fork);
 }
@@ -160,12 +181,39 @@ uint16_t volume_open_attributes(const struct volume *volume, uint32_t file_id)
     static const uint16_t bits[STORE_FORK_COUNT] = {AFP_ATTRIBUTE_DATA_OPEN,
                                                     AFP_ATTRIBUTE_RESOURCE_OPEN};
     uint16_t attributes = 0;
-    for (const struct open_fork *fork = volume->open_forks; fork != NULL; fork = fork->next) {
+    const struct open_fork *fork = first_in_chain(volume, file_id);
+    for (; fork != NULL; fork = fork->next) {
         if (fork->file_id == file_id) {
             attributes |= bits[fork->kind];
         }
     }
     return attributes;
+}
+
+/* Takes the open forks of a file off their chain: a list of their own. */
+static struct open_fork *take_forks(struct volume *volume, uint32_t file_id)
+{
+    struct open_fork *taken = NULL;
+    struct open_fork *next;
+    for (struct open_fork *fork = first_in_chain(volume, file_id); fork != NULL; fork = next) {
+        next = fork->next;
+        if (fork->file_id == file_id) {
+            unlink_fork(fork);
+            fork->next = taken;
+            taken = fork;
+        }
+    }
+    return taken;
+}
+
+static void give_forks(struct open_fork *taken, uint32_t file_id)
+{
+    while (taken != NULL) {
+        struct open_fork *fork = taken;
+        taken = fork->next;
+        fork->file_id = file_id;
+        link_fork(fork);
+    }
 }
 
 /* Open forks go with their contents; what they are asked by is the file's ID. */
@@ -176,25 +224,37 @@ int32_t volume_exchange(struct volume *volume, struct store_node *a, struct stor
     store->ops->get(store, a, &first);
     store->ops->get(store, b, &second);
     int32_t result = store->ops->exchange(store, a, b);
-    for (struct open_fork *fork = volume->open_forks; result == AFP_OK && fork != NULL;
-         fork = fork->next) {
-        if (fork->file_id == first.id) {
-            fork->file_id = second.id;
-        } else if (fork->file_id == second.id) {
-            fork->file_id = first.id;
-        }
+    if (result == AFP_OK) {
+        struct open_fork *of_first = take_forks(volume, first.id);
+        struct open_fork *of_second = take_forks(volume, second.id);
+        give_forks(of_first, second.id);
+        give_forks(of_second, first.id);
     }
     return result;
 }
 
-static bool has_overlap(const struct open_fork *fork, struct range range)
+/* ---- Locked ranges ---- */
+
+/* The first locked range that ends after `begin`: all before it are out of the way. */
+static size_t range_after(const struct open_fork *fork, uint64_t begin)
 {
-    for (size_t i = 0; i < fork->range_count; i++) {
-        if (range.begin < fork->ranges[i].end && fork->ranges[i].begin < range.end) {
-            return true;
+    size_t low = 0;
+    size_t high = fork->range_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (fork->ranges[middle].end > begin) {
+            high = middle;
+        } else {
+            low = middle + 1;
         }
     }
-    return false;
+    return low;
+}
+
+static bool has_overlap(const struct open_fork *fork, struct range range)
+{
+    size_t index = range_after(fork, range.begin);
+    return index < fork->range_count && fork->ranges[index].begin < range.end;
 }
 
 /* Own ranges and those of others are two different results (5.4). */
@@ -203,7 +263,8 @@ static int32_t range_is_free(const struct open_fork *mine, struct range range)
     if (has_overlap(mine, range)) {
         return AFP_RANGE_OVERLAP;
     }
-    for (const struct open_fork *fork = mine->volume->open_forks; fork != NULL; fork = fork->next) {
+    const struct open_fork *fork = first_in_chain(mine->volume, mine->file_id);
+    for (; fork != NULL; fork = fork->next) {
         if (fork != mine && fork->file_id == mine->file_id && fork->kind == mine->kind &&
             has_overlap(fork, range)) {
             return AFP_LOCK_ERROR;
@@ -230,17 +291,20 @@ int32_t volume_lock_range(struct open_fork *fork, struct range range)
         fork->ranges = grown;
         fork->range_room = room;
     }
-    fork->ranges[fork->range_count++] = range;
+    size_t index = range_after(fork, range.begin);
+    memmove(fork->ranges + index + 1, fork->ranges + index,
+            (fork->range_count++ - index) * sizeof range);
+    fork->ranges[index] = range;
     return AFP_OK;
 }
 
 int32_t volume_unlock_range(struct open_fork *fork, struct range range)
 {
-    for (size_t i = 0; i < fork->range_count; i++) {
-        if (fork->ranges[i].begin == range.begin && fork->ranges[i].end == range.end) {
-            fork->ranges[i] = fork->ranges[--fork->range_count];
-            return AFP_OK;
-        }
+    size_t index = range_after(fork, range.begin);
+    struct range *locked = fork->ranges + index;
+    if (index == fork->range_count || locked->begin != range.begin || locked->end != range.end) {
+        return AFP_RANGE_NOT_LOCKED;
     }
-    return AFP_RANGE_NOT_LOCKED;
+    memmove(locked, locked + 1, (--fork->range_count - index) * sizeof range);
+    return AFP_OK;
 }

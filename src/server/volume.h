@@ -16,11 +16,15 @@
 /* Locked ranges that one open fork may have. */
 #define VOLUME_RANGE_LIMIT 4096
 
+/* Chains of open forks, by the ID of the file: those of one file stand in one chain. */
+#define VOLUME_FORK_CHAINS 1024
+
 struct range {
     uint64_t begin, end; /* end is after the last byte */
 };
 
-/* One FPOpenFork, until its FPCloseFork. It belongs to one session; the list belongs to the volume.
+/* One FPOpenFork, until its FPCloseFork. It belongs to one session; the chain belongs to the
+ * volume.
  */
 struct open_fork {
     struct volume *volume;
@@ -29,7 +33,7 @@ struct open_fork {
     enum store_fork_kind kind;
     uint16_t access; /* enum afp_access */
     struct store_fork *data;
-    struct range *ranges; /* locked by this fork */
+    struct range *ranges; /* locked by this fork, ascending and apart */
     size_t range_count, range_room;
 };
 
@@ -42,7 +46,7 @@ struct volume {
     uint32_t created; /* AFP date, GMT */
     struct store *store;
     pthread_mutex_t mutex;
-    struct open_fork *open_forks;
+    struct open_fork *open_forks[VOLUME_FORK_CHAINS];
 };
 
 /* Takes a name that is UTF-8, in either form, and a password of at most AFP_VOLUME_PASSWORD_SIZE
@@ -84,8 +88,10 @@ uint16_t volume_open_attributes(const struct volume *volume, uint32_t file_id);
 /* FPExchangeFiles: open forks follow their contents. */
 int32_t volume_exchange(struct volume *volume, struct store_node *a, struct store_node *b);
 
-/* FPByteRangeLock: AFP_RANGE_OVERLAP with a range of this fork's, AFP_LOCK_ERROR with another's,
- * AFP_NO_MORE_LOCKS; unlock: AFP_RANGE_NOT_LOCKED unless exactly this range is locked. */
+/* FPByteRangeLock: AFP_RANGE_OVERLAP with a range of this fork's, AFP_LOCK_ERROR with another's, be
+ * it of the same session, AFP_NO_MORE_LOCKS; unlock: AFP_RANGE_NOT_LOCKED unless exactly this range
+ * is locked. A fork's locks end with it. They bind those who lock, as Netatalk's do: reading and
+ * writing ask nobody. */
 int32_t volume_lock_range(struct open_fork *fork, struct range range);
 int32_t volume_unlock_range(struct open_fork *fork, struct range range);
 

@@ -60,6 +60,14 @@ static void *disturb(void *argument)
     return NULL;
 }
 
+static void expect_all_closed(void)
+{
+    for (size_t i = 0; i < VOLUME_FORK_CHAINS; i++) {
+        assert_null(fixture.service.volumes[0].open_forks[i]);
+        assert_null(fixture.service.volumes[1].open_forks[i]);
+    }
+}
+
 static void many_sessions(void **state)
 {
     pthread_t threads[CLIENTS];
@@ -78,7 +86,7 @@ static void many_sessions(void **state)
     for (size_t i = 0; i < CLIENTS; i++) {
         peer_close(&peers[i]);
     }
-    assert_null(fixture.service.volumes[0].open_forks);
+    expect_all_closed();
     assert_int_equal(fixture.service.sessions, 0);
     /* All space is accounted for: with the last file gone, the volume is empty. */
     peer_open(&peers[0], "AFP3.4");
@@ -128,8 +136,7 @@ static void others_in_the_directory(void **state)
     }
     atomic_store(&meddling, false);
     pthread_join(meddler, NULL);
-    assert_null(fixture.service.volumes[0].open_forks);
-    assert_null(fixture.service.volumes[1].open_forks);
+    expect_all_closed();
     fixture_close();
 }
 
