@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define TEXT_LENGTH 4096
@@ -188,5 +189,14 @@ void limits_read(struct limits *limits)
                              : (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
     if (read_text("/proc/self/cgroup", groups)) {
         limits_read_groups(limits, groups, "/sys/fs/cgroup");
+    }
+}
+
+void limits_raise_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit);
     }
 }

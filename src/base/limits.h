@@ -1,6 +1,7 @@
 /*
  * limits.h - how much of the machine this process may use: processors and memory, by affinity, by
- * control groups of either version (as containers have them) and by the machine itself.
+ * control groups of either version (as containers have them) and by the machine itself; and how
+ * many descriptors.
  *
  * Read anew at each call. What cannot be read is no limit. Any thread.
  */
@@ -23,5 +24,9 @@ void limits_read(struct limits *limits);
  * /proc/self/cgroup, `mount` the directory that stands for /sys/fs/cgroup. Pure but for reading
  * below `mount`. */
 void limits_read_groups(struct limits *limits, const char *groups, const char *mount);
+
+/* Lets this process have as many descriptors at once as the system allows: for what serves files,
+ * where each that has contents takes one. */
+void limits_raise_descriptors(void);
 
 #endif

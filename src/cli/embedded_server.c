@@ -1,5 +1,7 @@
 #include "cli/embedded_server.h"
 
+#include "base/limits.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -22,6 +24,7 @@ static void serve(struct server *server, pid_t parent)
         dup2(null, STDIN_FILENO);
         dup2(null, STDOUT_FILENO);
     }
+    limits_raise_descriptors();
     struct error error;
     bool ok = server_run(server, &error);
     _exit(ok ? EXIT_DONE : EXIT_CANNOT_RUN);

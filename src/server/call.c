@@ -14,10 +14,7 @@ struct volume *call_volume(const struct call *call, uint16_t id)
 
 struct open_fork *call_fork(const struct call *call, uint16_t reference)
 {
-    if (!wire_ok(&call->request) || reference == 0 || reference > SESSION_FORK_LIMIT) {
-        return NULL;
-    }
-    return call->session->forks[reference - 1];
+    return wire_ok(&call->request) ? fork_table_get(&call->session->forks, reference) : NULL;
 }
 
 uint32_t call_date_out(const struct call *call, uint32_t date)

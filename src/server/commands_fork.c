@@ -3,17 +3,6 @@
 
 /* ---- Opening and closing ---- */
 
-/* The session's first free reference; 0 if all are taken. */
-static uint16_t free_reference(const struct session *session)
-{
-    for (uint16_t i = 0; i < SESSION_FORK_LIMIT; i++) {
-        if (session->forks[i] == NULL) {
-            return (uint16_t)(i + 1);
-        }
-    }
-    return 0;
-}
-
 /* Whether a file may be opened so at all, whoever else has it open. */
 static int32_t check_access(const struct volume *volume, const struct store_attributes *file,
                             uint16_t access)
@@ -45,7 +34,7 @@ static int32_t open_fork(struct call *call, struct volume *volume,
     if (result != AFP_OK) {
         return result;
     }
-    uint16_t reference = free_reference(session);
+    uint16_t reference = fork_table_reserve(&session->forks, session->service->config->fork_limit);
     if (reference == 0) {
         return AFP_TOO_MANY_FILES_OPEN;
     }
@@ -56,7 +45,7 @@ static int32_t open_fork(struct call *call, struct volume *volume,
         return result;
     }
     /* A conflict is told with the file's parameters and no reference. */
-    session->forks[reference - 1] = fork;
+    fork_table_set(&session->forks, reference, fork);
     uint8_t mac[AFP_NAME_LIMIT_MAC];
     enum afp_node_kind node_kind;
     struct afp_open_fork_reply reply = {message->bitmap, fork != NULL ? reference : 0, {0}};
@@ -94,7 +83,7 @@ int32_t command_close_fork(struct call *call)
     volume_lock(volume);
     volume_close_fork(fork);
     volume_unlock(volume);
-    call->session->forks[message.id - 1] = NULL;
+    fork_table_set(&call->session->forks, message.id, NULL);
     return AFP_OK;
 }
 

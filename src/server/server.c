@@ -54,6 +54,7 @@ struct server_config server_config_default(void)
         .quantum = SERVER_DEFAULT_QUANTUM,
         .read_ahead_bytes = SERVER_DEFAULT_READ_AHEAD,
         .session_limit = 256,
+        .fork_limit = SERVER_DEFAULT_FORKS,
         .server_name = "afpbench",
         .machine_type = "afpbench",
     };

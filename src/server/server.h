@@ -19,6 +19,8 @@
 
 #define SERVER_DEFAULT_QUANTUM    (1024U * 1024)
 #define SERVER_DEFAULT_READ_AHEAD (12 * SERVER_DEFAULT_QUANTUM) /* Netatalk's (1.11) */
+#define SERVER_DEFAULT_FORKS      4096
+#define SERVER_FORKS_MOST         UINT16_MAX /* a reference has 16 bits, and 0 is none (5.4) */
 
 struct fault; /* server/faults.h */
 
@@ -54,6 +56,7 @@ struct server_config {
     bool strict_frames;        /* request block + data <= quantum, as Netatalk 4.4 to 4.5.1 */
     uint64_t read_ahead_bytes; /* most that is received of a client which takes no replies */
     uint32_t session_limit;
+    uint16_t fork_limit;        /* most forks that one session has open at once */
     const struct fault *faults; /* what goes wrong on purpose */
     size_t fault_count;
     const char *server_name;

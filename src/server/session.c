@@ -417,14 +417,15 @@ static bool session_open(struct session *session, struct error *error)
 
 void session_close_forks(struct session *session, const struct volume *volume)
 {
-    for (size_t i = 0; i < SESSION_FORK_LIMIT; i++) {
-        struct open_fork *fork = session->forks[i];
+    for (size_t i = 0; i < session->forks.room; i++) {
+        uint16_t reference = (uint16_t)(i + 1);
+        struct open_fork *fork = fork_table_get(&session->forks, reference);
         if (fork != NULL && (volume == NULL || fork->volume == volume)) {
             struct volume *owner = fork->volume;
             volume_lock(owner);
             volume_close_fork(fork);
             volume_unlock(owner);
-            session->forks[i] = NULL;
+            fork_table_set(&session->forks, reference, NULL);
         }
     }
 }
@@ -432,6 +433,7 @@ void session_close_forks(struct session *session, const struct volume *volume)
 static void session_destroy(struct session *session)
 {
     session_close_forks(session, NULL);
+    fork_table_release(&session->forks);
     if (session->opened) {
         service_leave_place(session->service);
     }

@@ -8,11 +8,11 @@
 #define AFPBENCH_SERVER_SESSION_H
 
 #include "server/faults.h"
+#include "server/fork_table.h"
 #include "server/outbox.h"
 #include "server/replay.h"
 #include "server/service.h"
 
-#define SESSION_FORK_LIMIT        1024
 #define SESSION_SLEEP_LIMIT_HOURS 10              /* 5.1: what FPZzzzz answers and grants */
 #define SESSION_REPLY_LIMIT       ((size_t)65100) /* 5.3: where Netatalk ends an enumeration too */
 
@@ -48,8 +48,8 @@ struct session {
     int32_t gmt_offset_s; /* added to dates: local time in 2.x (3.2) */
     uint8_t token[8];     /* FPGetSessionToken */
 
-    bool *volumes_open;                          /* by volume ID - 1 */
-    struct open_fork *forks[SESSION_FORK_LIMIT]; /* by reference - 1 */
+    bool *volumes_open; /* by volume ID - 1 */
+    struct fork_table forks;
     uint8_t reply[SESSION_REPLY_LIMIT];
 };
 

@@ -301,8 +301,11 @@ int32_t volume_lock_range(struct open_fork *fork, struct range range)
 int32_t volume_unlock_range(struct open_fork *fork, struct range range)
 {
     size_t index = range_after(fork, range.begin);
-    struct range *locked = fork->ranges + index;
-    if (index == fork->range_count || locked->begin != range.begin || locked->end != range.end) {
+    if (index == fork->range_count) {
+        return AFP_RANGE_NOT_LOCKED;
+    }
+    struct range *locked = &fork->ranges[index];
+    if (locked->begin != range.begin || locked->end != range.end) {
         return AFP_RANGE_NOT_LOCKED;
     }
     memmove(locked, locked + 1, (--fork->range_count - index) * sizeof range);

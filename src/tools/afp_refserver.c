@@ -1,5 +1,6 @@
 /* afp_refserver - the reference server as a program. */
 #include "base/interrupt.h"
+#include "base/limits.h"
 #include "base/listen.h"
 #include "base/memory.h"
 #include "base/units.h"
@@ -15,7 +16,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #define LISTEN_LIMIT    16
@@ -45,6 +45,7 @@ struct settings {
     struct fault faults[FAULT_LIMIT];
     size_t fault_count;
     uint32_t sessions;
+    uint32_t forks;
     bool no_guest;
     bool strict_frames;
     const char *server_name;
@@ -258,6 +259,8 @@ static const struct option_row rows[] = {
      OPTION_FLAG, FIELD(strict_frames)},
     {0, "read-ahead", "SIZE", "receive so much of who takes no replies", OPTION_SIZE,
      FIELD(read_ahead), .minimum = 0, .maximum = READ_AHEAD_MOST, .unit = 1, .fallback = "12M"},
+    {0, "forks", "N", "most forks that a session has open", OPTION_NUMBER, FIELD(forks),
+     .minimum = 1, .maximum = SERVER_FORKS_MOST, .fallback = "4096"},
     {0, "fault", "FAULT", "go wrong on purpose: NAME[=VALUE][@REQUEST[#WHICH]]", OPTION_CALL,
      .call = add_fault},
 };
@@ -323,22 +326,13 @@ static struct server_config make_config(struct settings *settings)
     config.faults = settings->faults;
     config.fault_count = settings->fault_count;
     config.session_limit = settings->sessions;
+    config.fork_limit = (uint16_t)settings->forks;
     config.server_name = settings->server_name;
     config.machine_type = settings->machine_type;
     return config;
 }
 
 /* ---- Running ---- */
-
-/* Each file with contents has a descriptor: as many as the system lets us have. */
-static void raise_descriptor_limit(void)
-{
-    struct rlimit limit;
-    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
-        limit.rlim_cur = limit.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &limit);
-    }
-}
 
 static void *wait_for_signal(void *server)
 {
@@ -381,7 +375,7 @@ static bool run(struct settings *settings, struct error *error)
     sigset_t signals;
     interrupt_signals(&signals);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    raise_descriptor_limit();
+    limits_raise_descriptors();
     if (!server_start(&server, &config, error)) {
         return false;
     }
@@ -397,6 +391,7 @@ int main(int argc, char **argv)
         .quantum = SERVER_DEFAULT_QUANTUM,
         .read_ahead = SERVER_DEFAULT_READ_AHEAD,
         .sessions = 256,
+        .forks = SERVER_DEFAULT_FORKS,
         .server_name = "afpbench",
         .machine_type = "afpbench",
     };

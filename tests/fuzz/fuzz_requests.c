@@ -134,6 +134,7 @@ void fuzz_one(const uint8_t *bytes, size_t size)
                                    .allow_guest = true,
                                    .quantum = SERVER_DEFAULT_QUANTUM,
                                    .session_limit = 2,
+                                   .fork_limit = 100,
                                    .server_name = "fuzz",
                                    .machine_type = "fuzz"};
     next_id = 1;

@@ -103,6 +103,13 @@ int teardown_client(void **state);
 #name " (directory)", name, setup, teardown, "directory"                                   \
     }
 
+/* The same for what does not depend on the bytes of forks. */
+#define ON_ALL_STORES(setup, teardown, name)                                                       \
+    ON_BOTH_STORES(setup, teardown, name),                                                         \
+    {                                                                                              \
+#name " (null)", name, setup, teardown, "null"                                             \
+    }
+
 /* Bytes that do not repeat soon. */
 void fill(uint8_t *data, size_t size);
 

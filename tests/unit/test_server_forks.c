@@ -1,4 +1,5 @@
 /* Forks: opening, deny modes, reading, writing, locks: doc/protocol.md 5.4. */
+#include "base/limits.h"
 #include "server_fixture.h"
 
 #include <stdio.h>
@@ -208,16 +209,184 @@ static void locks(void **state)
     peer_close(&other);
 }
 
-static void too_many_forks(void **state)
+/* Whatever way the session with the lock goes, the lock goes with it. */
+static void locks_end_with_their_session(void **state)
 {
-    for (unsigned i = 2; i <= 1024; i++) {
-        char reply[20];
-        snprintf(reply, sizeof reply, "0000 %04x", i);
-        expect("FPOpenFork 00 0001 root 0000 0001 02 01 'f'", AFP_OK, reply);
+    static const char *const ways[] = {"FPCloseFork 00 0001", "FPCloseVol 00 0001", "FPLogout 00",
+                                       NULL};
+    for (size_t i = 0; i < COUNT(ways); i++) {
+        peer_open(&other, "AFP3.4");
+        expect_from(&other, "FPOpenFork 00 0001 root 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
+        expect_from(&other, "FPByteRangeLock 00 0001 00000000 00000001", AFP_OK, "00000000");
+        expect("FPByteRangeLock 00 0001 00000000 00000001", AFP_LOCK_ERROR, "");
+        if (ways[i] != NULL) {
+            expect_from(&other, ways[i], AFP_OK, "");
+            expect("FPByteRangeLock 00 0001 00000000 00000001", AFP_OK, "00000000");
+            expect("FPByteRangeLock 01 0001 00000000 00000001", AFP_OK, "00000000");
+        }
+        peer_close(&other);
+    }
+    expect("FPByteRangeLock 00 0001 00000000 00000001", AFP_OK, "00000000");
+}
+
+/* A lock may lie behind the end, and a fork that is open for reading only has locks too. */
+static void locks_of_a_reader(void **state)
+{
+    expect("FPOpenFork 00 0001 root 0000 0001 02 01 'f'", AFP_OK, "0000 0002");
+    expect("FPByteRangeLock 00 0002 00001000 00000001", AFP_OK, "00001000");
+    expect("FPByteRangeLock 00 0001 00001000 00000001", AFP_LOCK_ERROR, "");
+    expect("FPOpenFork 80 0001 root 0000 0001 02 01 'f'", AFP_OK, "0000 0003");
+    expect("FPByteRangeLock 00 0003 00001000 00000001", AFP_OK, "00001000"); /* another fork */
+    expect("FPByteRangeLockExt 00 0001 7fffffffffffffff 0000000000000001", AFP_PARAMETER_ERROR, "");
+    expect("FPByteRangeLockExt 00 0001 7ffffffffffffffe 0000000000000001", AFP_OK,
+           "7ffffffffffffffe");
+    expect("FPByteRangeLockExt 81 0001 7fffffffffffffff 0000000000000001", AFP_PARAMETER_ERROR, "");
+    /* They bind those who lock: 5.4. */
+    expect("FPRead 00 0002 00000000 00000001 0000", AFP_OK, "'0'");
+    expect("FPByteRangeLock 00 0002 00000000 00000001", AFP_OK, "00000000");
+    expect_write("FPWrite 00 0001 00000000 00000001", "!", 1, AFP_OK, "00000001");
+}
+
+/* ---- Locks against a list that is searched from end to end ---- */
+
+#define MODEL_BYTES   64
+#define MODEL_LONGEST 4
+#define MODEL_STEPS   4000
+
+struct lock_model {
+    struct {
+        unsigned holder;
+        uint64_t begin, end;
+    } locks[MODEL_BYTES + MODEL_LONGEST];
+    size_t count;
+};
+
+static int32_t model_lock(struct lock_model *model, unsigned holder, uint64_t begin, uint64_t end)
+{
+    int32_t result = AFP_OK;
+    for (size_t i = 0; i < model->count; i++) {
+        if (begin < model->locks[i].end && model->locks[i].begin < end) {
+            if (model->locks[i].holder == holder) {
+                return AFP_RANGE_OVERLAP;
+            }
+            result = AFP_LOCK_ERROR;
+        }
+    }
+    if (result == AFP_OK) {
+        model->locks[model->count].holder = holder;
+        model->locks[model->count].begin = begin;
+        model->locks[model->count++].end = end;
+    }
+    return result;
+}
+
+static int32_t model_unlock(struct lock_model *model, unsigned holder, uint64_t begin, uint64_t end)
+{
+    for (size_t i = 0; i < model->count; i++) {
+        if (model->locks[i].holder == holder && model->locks[i].begin == begin &&
+            model->locks[i].end == end) {
+            model->locks[i] = model->locks[--model->count];
+            return AFP_OK;
+        }
+    }
+    return AFP_RANGE_NOT_LOCKED;
+}
+
+/* Three forks of one file, two of them of one session. */
+static void locks_as_modelled(void **state)
+{
+    struct lock_model model = {.count = 0};
+    uint32_t random = 1;
+    expect("FPOpenFork 00 0001 root 0000 0001 02 01 'f'", AFP_OK, "0000 0002");
+    peer_open(&other, "AFP3.4");
+    expect_from(&other, "FPOpenFork 00 0001 root 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
+    for (unsigned i = 0; i < MODEL_STEPS; i++) {
+        char request[60], reply[20] = "";
+        unsigned holder = next_random(&random) % 3;
+        unsigned unlock = next_random(&random) % 2;
+        unsigned begin = next_random(&random) % MODEL_BYTES;
+        unsigned size = 1 + next_random(&random) % MODEL_LONGEST;
+        int32_t result = unlock ? model_unlock(&model, holder, begin, begin + size)
+                                : model_lock(&model, holder, begin, begin + size);
+        snprintf(request, sizeof request, "FPByteRangeLock %02x %04x %08x %08x", unlock,
+                 holder == 1 ? 2 : 1, begin, size);
+        if (result == AFP_OK) {
+            snprintf(reply, sizeof reply, "%08x", begin);
+        }
+        expect_from(holder == 2 ? &other : &client, request, result, reply);
+    }
+    peer_close(&other);
+}
+
+/* ---- Many forks ---- */
+
+static void forks_to_the_limit(void **state)
+{
+    fixture_prepare(*state);
+    fixture.config.fork_limit = 100;
+    fixture_run();
+    create_file(1, "f");
+    for (unsigned i = 1; i <= 100; i++) {
+        open_file(1, "f", i);
     }
     expect("FPOpenFork 00 0001 root 0000 0001 02 01 'f'", AFP_TOO_MANY_FILES_OPEN, "");
-    close_fork(256);
-    expect("FPOpenFork 00 0001 root 0000 0001 02 01 'f'", AFP_OK, "0000 0100");
+    peer_open(&other, "AFP3.4"); /* the limit is each session's own */
+    expect_from(&other, "FPOpenFork 00 0001 root 0000 0001 02 01 'f'", AFP_OK, "0000 0001");
+    close_fork(70);
+    close_fork(37);
+    open_file(1, "f", 37);
+    open_file(1, "f", 70);
+    expect("FPOpenFork 00 0001 root 0000 0001 02 01 'f'", AFP_TOO_MANY_FILES_OPEN, "");
+    expect("FPGetForkParms 00 0064 0200", AFP_OK, "0200 00000000");
+    expect("FPGetForkParms 00 0065 0200", AFP_PARAMETER_ERROR, "");
+    expect("FPCloseVol 00 0001", AFP_OK, "");
+    expect("FPOpenVol 00 0020 03 'one'", AFP_OK, "0020 0001");
+    open_file(1, "f", 1);
+    peer_close(&other);
+    fixture_stop();
+}
+
+/* A text with a number in the place of "####". */
+static const char *numbered(const char *text, unsigned number, char result[100])
+{
+    char digits[5];
+    snprintf(result, 100, "%s", text);
+    char *place = strstr(result, "####");
+    if (place != NULL) {
+        snprintf(digits, sizeof digits, "%04x", number & 0xFFFFU);
+        memcpy(place, digits, 4);
+    }
+    return result;
+}
+
+/* A request for each of many files, whose forks have the references from 1 on. */
+static void expect_each(struct peer *peer, const char *request, int32_t result, const char *reply)
+{
+    for (unsigned i = 1; i <= 2000; i++) {
+        char asked[100], answered[100];
+        expect_from(peer, numbered(request, i, asked), result, numbered(reply, i, answered));
+    }
+}
+
+#define LOCK_EACH   "FPByteRangeLock 00 #### 00000000 00000001"
+#define UNLOCK_EACH "FPByteRangeLock 01 #### 00000000 00000001"
+
+static void two_thousand_forks(void **state)
+{
+    expect_each(&client, "FPCreateFile 00 0001 root 02 05 'n####'", AFP_OK, "");
+    expect_each(&client, "FPOpenFork 00 0001 root 0000 0003 02 05 'n####'", AFP_OK, "0000 ####");
+    expect_each(&client, LOCK_EACH, AFP_OK, "00000000");
+    peer_open(&other, "AFP3.4");
+    expect_each(&other, "FPOpenFork 00 0001 root 0000 0003 02 05 'n####'", AFP_OK, "0000 ####");
+    expect_each(&other, LOCK_EACH, AFP_LOCK_ERROR, "");
+    expect_each(&other, UNLOCK_EACH, AFP_RANGE_NOT_LOCKED, "");
+    expect_each(&client, UNLOCK_EACH, AFP_OK, "00000000");
+    expect_each(&other, LOCK_EACH, AFP_OK, "00000000");
+    expect_each(&other, "FPCloseFork 00 ####", AFP_OK, "");
+    expect_each(&client, LOCK_EACH, AFP_OK, "00000000");
+    peer_close(&other);
+    expect("FPCloseVol 00 0001", AFP_OK, "");
+    expect_each(&client, LOCK_EACH, AFP_PARAMETER_ERROR, "");
 }
 
 static void disk_full(void **state)
@@ -252,6 +421,7 @@ static void old_version(void **state)
 
 int main(void)
 {
+    limits_raise_descriptors(); /* the server's sessions are threads of this program */
     const struct CMUnitTest tests[] = {
         TEST(open_and_close),
         TEST(reading),
@@ -261,7 +431,11 @@ int main(void)
         TEST(deny_modes),
         TEST(write_inhibit),
         TEST(locks),
-        TEST(too_many_forks),
+        TEST(locks_end_with_their_session),
+        TEST(locks_of_a_reader),
+        TEST(locks_as_modelled),
+        ON_ALL_STORES(NULL, NULL, forks_to_the_limit),
+        ON_ALL_STORES(setup_client, teardown_client, two_thousand_forks),
         ON_BOTH_STORES(NULL, NULL, disk_full),
         ON_BOTH_STORES(setup_old, teardown_client, old_version),
     };
