@@ -404,6 +404,29 @@ static void a_client_that_never_reads(void **state)
     fixture_close();
 }
 
+/* What servers lack, for a client of small operations: each refusal is told, and all else works. */
+static void lacking_servers(void **state)
+{
+    RUN_WITH("code=-5013@FPByteRangeLock*", "code=-5024@FPEnumerateExt2", "code=-5008@FPWrite*#2",
+             "code=-5026@FPOpenFork#3+");
+    create_and_open(1, "f", 1);
+    open_file(1, "f", 2);
+    expect("FPOpenFork 00 0001 root 0000 0003 02 01 'f'", AFP_TOO_MANY_FILES_OPEN, "");
+    expect("FPByteRangeLock 00 0001 00000000 00000001", AFP_LOCK_ERROR, "");
+    expect("FPByteRangeLockExt 00 0001 0000000000000000 0000000000000001", AFP_LOCK_ERROR, "");
+    expect("FPEnumerateExt2 00 0001 root 0100 0100 0005 00000001 00001000 02 00",
+           AFP_CALL_NOT_SUPPORTED, "");
+    expect("FPEnumerateExt 00 0001 root 0100 0100 0005 0001 1000 02 00", AFP_OK,
+           "0100 0100 0001 0008 00 00 00000011");
+    expect("FPEnumerate 00 0001 root 0100 0100 0005 0001 1000 02 00", AFP_OK,
+           "0100 0100 0001 06 00 00000011");
+    expect_write("FPWrite 00 0001 00000000 00000001", "a", 1, AFP_OK, "00000001");
+    expect_write("FPWriteExt 00 0001 0000000000000000 0000000000000001", "b", 1, AFP_DISK_FULL, "");
+    expect_write("FPWrite 00 0001 00000001 00000001", "c", 1, AFP_OK, "00000002");
+    expect("FPRead 00 0001 00000000 00000002 0000", AFP_OK, "'ac'");
+    fixture_stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -421,6 +444,7 @@ int main(void)
         cmocka_unit_test(tickles_during_a_long_command),
         cmocka_unit_test(closes_after_so_many_bytes),
         cmocka_unit_test(closes_at_a_request),
+        cmocka_unit_test(lacking_servers),
         cmocka_unit_test(resets),
         cmocka_unit_test(half_closes_and_goes_on),
         cmocka_unit_test(ignores_one_and_falls_mute),

@@ -124,6 +124,74 @@ static void rename_and_move(void **state)
            AFP_OBJECT_TYPE_ERROR, "");
 }
 
+#define FINDER_INFO "'TEXTttxt' 0100 00010002 000000000000000000000000000000000000"
+
+/* What is at both ends, and inside the directory that moves, is what it was before. */
+static void move_across_directories(void **state)
+{
+    create_directory(1, "from", 0x11);
+    create_directory(1, "to", 0x12);
+    expect("FPCreateFile 00 0001 00000011 02 01 'f'", AFP_OK, "");
+    expect("FPCreateFile 00 0001 00000012 02 01 'g'", AFP_OK, "");
+    expect("FPSetFileParms 00 0001 00000011 0034 02 01 'f' 00 00000005 00000007" FINDER_INFO,
+           AFP_OK, "");
+    expect("FPOpenFork 00 0001 00000011 0000 0003 02 01 'f'", AFP_OK, "0000 0001");
+    expect_write("FPWrite 00 0001 00000000 00000005", "hello", 5, AFP_OK, "00000005");
+    expect("FPMoveAndRename 00 0001 00000011 00000012 02 01 'f' 02 00 02 01 'g'", AFP_OBJECT_EXISTS,
+           "");
+    expect("FPMoveAndRename 00 0001 00000011 00000099 02 01 'f' 02 00 02 00", AFP_OBJECT_NOT_FOUND,
+           "");
+    expect("FPMoveAndRename 00 0001 00000011 root 02 01 'x' 02 02 'to' 02 00", AFP_OBJECT_NOT_FOUND,
+           "");
+    expect("FPMoveAndRename 00 0001 00000011 root 02 01 'f' 02 02 'to' 02 03 'new'", AFP_OK, "");
+    expect("FPEnumerate 00 0001 00000011 0100 0100 0009 0001 1000 02 00", AFP_OBJECT_NOT_FOUND, "");
+    expect("FPEnumerate 00 0001 00000012 0142 0142 0009 0001 1000 02 00", AFP_OK,
+           "0142 0142 0002 0e 00 00000012 000a 00000014 01 'g'"
+           "10 00 00000012 000a 00000013 03 'new'");
+    expect("FPGetFileDirParms 00 0001 00000012 0336 0000 02 03 'new'", AFP_OK,
+           "0336 0000 00 00 00000012 00000005 00000007" FINDER_INFO "00000013 00000005");
+    expect("FPRead 00 0001 00000000 00000005 0000", AFP_OK, "'hello'"); /* it stayed open */
+    /* A directory takes along what is in it. */
+    expect("FPMoveAndRename 00 0001 root 00000011 02 02 'to' 02 00 02 00", AFP_OK, "");
+    expect("FPGetFileDirParms 00 0001 root 0102 0000 02 0b 'from' 00 'to' 00 'new'", AFP_OK,
+           "0102 0000 00 00 00000012 00000013");
+    expect("FPGetFileDirParms 00 0001 root 0000 0302 02 07 'from' 00 'to'", AFP_OK,
+           "0000 0302 80 00 00000011 00000012 0002");
+    expect("FPGetFileDirParms 00 0001 root 0000 0200 02 04 'from'", AFP_OK, "0000 0200 80 00 0001");
+    expect("FPMoveAndRename 00 0001 root 00000012 02 04 'from' 02 00 02 00", AFP_CANT_MOVE, "");
+    expect("FPSetFileParms 00 0001 00000012 0001 02 03 'new' 00 8080", AFP_OK, "");
+    expect("FPMoveAndRename 00 0001 00000012 root 02 03 'new' 02 00 02 00", AFP_OBJECT_LOCKED, "");
+    expect("FPRename 00 0001 00000012 02 03 'new' 02 01 'n'", AFP_OBJECT_LOCKED, "");
+}
+
+/* Finder info stays with a file and a directory, whatever else is done to them. */
+static void finder_info(void **state)
+{
+    create_file(1, "f");
+    create_directory(1, "d", 0x12);
+    expect("FPGetFileDirParms 00 0001 root 0020 0020 02 01 'f'", AFP_OK,
+           "0020 0020 00 00 0000000000000000 000000000000000000000000000000000000000000000000");
+    expect("FPSetFileParms 00 0001 root 0020 02 01 'f' 00" FINDER_INFO, AFP_OK, "");
+    expect("FPSetDirParms 00 0001 root 0020 02 01 'd' 00" FINDER_INFO, AFP_OK, "");
+    expect("FPEnumerate 00 0001 root 0020 0020 0009 0001 1000 02 00", AFP_OK,
+           "0020 0020 0002 22 00" FINDER_INFO "22 80" FINDER_INFO);
+    open_file(1, "f", 1);
+    expect_write("FPWrite 00 0001 00000000 00000005", "hello", 5, AFP_OK, "00000005");
+    close_fork(1);
+    expect("FPRename 00 0001 root 02 01 'f' 02 01 'g'", AFP_OK, "");
+    expect("FPRename 00 0001 root 02 01 'd' 02 01 'e'", AFP_OK, "");
+    expect("FPSetFileDirParms 00 0001 root 0008 02 01 'g' 00 00000009", AFP_OK, "");
+    expect("FPCreateFile 80 0001 root 02 01 'g'", AFP_OK, ""); /* empties it, no more */
+    expect("FPGetFileDirParms 00 0001 root 0220 0020 02 01 'g'", AFP_OK,
+           "0220 0020 00 00" FINDER_INFO "00000000");
+    expect("FPGetFileDirParms 00 0001 root 0020 0020 02 01 'e'", AFP_OK,
+           "0020 0020 80 00" FINDER_INFO);
+    expect("FPDelete 00 0001 root 02 01 'g'", AFP_OK, "");
+    create_file(1, "g"); /* a new file has nothing of the old one */
+    expect("FPGetFileDirParms 00 0001 root 0020 0020 02 01 'g'", AFP_OK,
+           "0020 0020 00 00 0000000000000000 000000000000000000000000000000000000000000000000");
+}
+
 static void exchange(void **state)
 {
     create_file(1, "f");
@@ -136,6 +204,9 @@ static void exchange(void **state)
     expect("FPGetFileDirParms 00 0001 root 0900 0000 02 01 'g'", AFP_OK,
            "0900 0000 00 00 00000012 0000000000000005");
     expect("FPGetForkParms 00 0001 0100", AFP_OK, "0100 00000012"); /* the open fork moved too */
+    expect("FPGetFileDirParms 00 0001 root 0001 0000 02 01 'g'", AFP_OK, "0001 0000 00 00 0008");
+    expect("FPGetFileDirParms 00 0001 root 0001 0000 02 01 'f'", AFP_OK, "0001 0000 00 00 0000");
+    expect("FPDelete 00 0001 root 02 01 'g'", AFP_FILE_BUSY, "");
     expect("FPExchangeFiles 00 0001 root root 02 01 'f' 02 01 'f'", AFP_SAME_OBJECT, "");
     expect("FPExchangeFiles 00 0001 root root 02 01 'f' 02 01 'd'", AFP_OBJECT_TYPE_ERROR, "");
 }
@@ -188,42 +259,78 @@ static void enumerate_rules(void **state)
            AFP_DIRECTORY_NOT_FOUND, "");
 }
 
-/* Pages as a client takes them: each entry once, whatever the page's size. */
-static void enumerate_pages(void **state)
+#define ENTRIES 2000
+
+/* The three forms, and what tells their entries apart. */
+static const struct {
+    const char *command;
+    int start_digits;
+    const char *limit;     /* of the reply */
+    unsigned length_bytes; /* of an entry's length */
+} forms[] = {
+    {"FPEnumerate", 4, "7fff", 1},
+    {"FPEnumerateExt", 4, "7fff", 2},
+    {"FPEnumerateExt2", 8, "ffffffff", 2},
+};
+
+static void make_entries(void)
 {
-    enum { COUNT = 3000 };
-    static bool seen[COUNT];
     char request[120];
-    for (unsigned i = 0; i < COUNT; i++) {
-        snprintf(request, sizeof request, "FPCreateFile 00 0001 root 02 0b 'entry %05u'", i);
-        expect(request, AFP_OK, "");
+    for (unsigned i = 0; i < ENTRIES; i++) {
+        snprintf(request, sizeof request, "%s 00 0001 root 02 0b 'entry %05u'",
+                 i % 4 == 3 ? "FPCreateDir" : "FPCreateFile", i);
+        expect(request, AFP_OK, NULL);
     }
-    for (unsigned pass = 0; pass < 2; pass++) {
-        unsigned next = 1, replies = 0;
-        memset(seen, 0, sizeof seen);
-        for (;; replies++) {
-            snprintf(request, sizeof request,
-                     "FPEnumerateExt2 00 0001 root 0140 0140 %04x %08x ffffffff 02 00",
-                     pass == 0 ? 40 : 9999, next);
-            int32_t result = peer_call(&client, request);
-            if (result == AFP_OBJECT_NOT_FOUND) {
-                break;
-            }
-            assert_int_equal(result, AFP_OK);
-            unsigned count = client.payload[4] * 256U + client.payload[5];
-            const uint8_t *at = client.payload + 6;
-            for (unsigned i = 0; i < count; i++) {
-                unsigned number;
-                assert_int_equal(sscanf((const char *)at + 11, "entry %5u", &number), 1);
-                assert_false(seen[number]);
-                seen[number] = true;
-                at += at[0] * 256 + at[1];
-            }
-            assert_ptr_equal(at, client.payload + client.header.length);
-            next += count;
+}
+
+/* One reply's entries; returns how many. The ID and the name's offset stand before the name. */
+static unsigned take_entries(unsigned length_bytes, bool seen[ENTRIES])
+{
+    unsigned count = client.payload[4] * 256U + client.payload[5];
+    const uint8_t *at = client.payload + 6;
+    for (unsigned i = 0; i < count; i++) {
+        unsigned number, length = length_bytes == 1 ? at[0] : at[0] * 256U + at[1];
+        const char *name = (const char *)at + 2 * length_bytes + 7;
+        assert_int_equal(sscanf(name, "entry %5u", &number), 1);
+        assert_true(number < ENTRIES && !seen[number]);
+        assert_int_equal(at[length_bytes] == 0x80, number % 4 == 3);
+        seen[number] = true;
+        at += length;
+    }
+    assert_ptr_equal(at, client.payload + client.header.length);
+    return count;
+}
+
+/* Pages as a client takes them: each entry of the wanted kinds once, whatever the page's size. */
+static void enumerate_as(size_t form, const char *bitmaps, unsigned count, unsigned wanted)
+{
+    static bool seen[ENTRIES];
+    unsigned next = 1, replies = 0;
+    memset(seen, 0, sizeof seen);
+    for (;; replies++) {
+        char request[160];
+        snprintf(request, sizeof request, "%s 00 0001 root %s %04x %0*x %s 02 00",
+                 forms[form].command, bitmaps, count, forms[form].start_digits, next,
+                 forms[form].limit);
+        int32_t result = peer_call(&client, request);
+        if (result == AFP_OBJECT_NOT_FOUND) {
+            break;
         }
-        assert_int_equal(next, COUNT + 1);
-        assert_in_range(replies, 2, COUNT / 40);
+        assert_int_equal(result, AFP_OK);
+        next += take_entries(forms[form].length_bytes, seen);
+    }
+    assert_int_equal(next, wanted + 1);
+    assert_in_range(replies, wanted / 1500 + 1, (wanted + count - 1) / count + 1);
+}
+
+static void enumerate_whole(void **state)
+{
+    make_entries();
+    for (size_t form = 0; form < COUNT(forms); form++) {
+        enumerate_as(form, "0140 0140", 40, ENTRIES);
+        enumerate_as(form, "0140 0140", 1999, ENTRIES);
+        enumerate_as(form, "0140 0000", 700, ENTRIES - ENTRIES / 4);
+        enumerate_as(form, "0000 0140", 499, ENTRIES / 4);
     }
 }
 
@@ -361,10 +468,12 @@ int main(void)
         TEST(paths),
         TEST(delete),
         TEST(rename_and_move),
+        TEST(move_across_directories),
+        ON_ALL_STORES(setup_client, teardown_client, finder_info),
         TEST(exchange),
         TEST(set_parameters),
         TEST(enumerate_rules),
-        TEST(enumerate_pages),
+        ON_ALL_STORES(setup_client, teardown_client, enumerate_whole),
         TEST(copy_file),
         TEST_ALONE(copy_to_a_full_volume),
         TEST_ALONE(read_only_volume),
