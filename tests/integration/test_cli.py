@@ -173,6 +173,22 @@ def test_refserver_session_limit():
         programs.wait_until(lambda: _lets_in(server.port), 'a place for another session')
 
 
+def test_refserver_fork_limit():
+    with Refserver('--forks', '100') as server, afpclient.Session(server.port) as session:
+        volume = session.open_volume('bench')
+        session.put(volume, 'file', b'x')
+        forks = [session.open_fork(volume, 'file') for _ in range(100)]
+        tap.equal(forks, list(range(1, 101)))
+        try:
+            session.open_fork(volume, 'file')
+        except afpclient.AfpError as error:
+            tap.equal(error.code, -5026)
+        else:
+            raise AssertionError('a fork was opened beyond the limit')
+        session.call('FPCloseFork', fork=37)
+        tap.equal(session.open_fork(volume, 'file'), 37)
+
+
 def _lets_in(port):
     try:
         afpclient.Session(port).logout()
