@@ -178,6 +178,7 @@ def encode_layout(layout, fields, start=0):
 
 # name: (command byte, layout after it)
 REQUESTS = {
+    'FPByteRangeLock': (1, 'flag:u8 fork:u16 offset:i32 length:i32'),
     'FPCloseVol': (2, '. volume:u16'),
     'FPCloseFork': (4, '. fork:u16'),
     'FPCopyFile': (5, '. volume:u16 dir:u32 dst_volume:u16 dst_dir:u32 path:path dst_path:path '
@@ -196,13 +197,19 @@ REQUESTS = {
     'FPLogin': (18, 'version:pstr uam:pstr auth:rest'),
     'FPLogout': (20, '.'),
     'FPGetUserInfo': (37, 'flags:u8 user:u32 bitmap:u16'),
+    'FPMoveAndRename': (23, '. volume:u16 src_dir:u32 dst_dir:u32 path:path dst_path:path '
+                            'new_name:path'),
     'FPOpenVol': (24, '. bitmap:u16 name:pstr'),
     'FPOpenFork': (26, 'flag:u8 volume:u16 dir:u32 bitmap:u16 mode:u16 path:path'),
     'FPRead': (27, '. fork:u16 offset:i32 count:i32 newline_mask:u8 newline_char:u8'),
+    'FPRename': (28, '. volume:u16 dir:u32 path:path new_name:path'),
+    'FPSetDirParms': (29, '. volume:u16 dir:u32 bitmap:u16 path:path even parameters:rest'),
+    'FPSetFileParms': (30, '. volume:u16 dir:u32 bitmap:u16 path:path even parameters:rest'),
     'FPSetForkParms': (31, '. fork:u16 bitmap:u16 length:rest'),
     'FPWrite': (33, 'flag:u8 fork:u16 offset:i32 count:i32 data:rest'),
     'FPGetFileDirParms': (34, '. volume:u16 dir:u32 file_bitmap:u16 dir_bitmap:u16 path:path'),
     'FPGetSrvrMsg': (38, '. kind:u16 bitmap:u16'),
+    'FPByteRangeLockExt': (59, 'flag:u8 fork:u16 offset:i64 length:i64'),
     'FPReadExt': (60, '. fork:u16 offset:i64 count:i64'),
     'FPWriteExt': (61, 'flag:u8 fork:u16 offset:i64 count:i64 data:rest'),
     # the user name inside is a path object without a hint: `auth` starts after it
@@ -224,17 +231,23 @@ AUTH_CONTINUE = -5001
 BAD_UAM = -5002
 BAD_VERSION = -5003
 BITMAP_ERROR = -5004
+CANT_MOVE = -5005
 DENY_CONFLICT = -5006
 DIR_NOT_EMPTY = -5007
 DISK_FULL = -5008
 EOF_ERROR = -5009
 FILE_BUSY = -5010
+LOCK_ERROR = -5013
 OBJECT_EXISTS = -5017
 OBJECT_NOT_FOUND = -5018
 PARAM_ERROR = -5019
+RANGE_NOT_LOCKED = -5020
+RANGE_OVERLAP = -5021
 USER_NOT_AUTH = -5023
 CALL_NOT_SUPPORTED = -5024
 OBJECT_TYPE_ERROR = -5025
+DIRECTORY_NOT_FOUND = -5029
+OBJECT_LOCKED = -5032
 
 
 def encode_request(name, /, **fields):
