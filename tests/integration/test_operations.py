@@ -419,5 +419,20 @@ def test_parameters(bitmap):
         tap.equal(found, {name: everything[name] for name in found})
 
 
+# --------------------------------------------------------------------------------- somebody else's
+
+@targets.only('netatalk')
+@tap.cases({f'AFP {version / 10}': version - 27 for version in (30, 34)})
+def test_their_lantest_against_the_reference_server(version):
+    reference = targets.Reference()
+    try:
+        printed = target.server.their_lantest(reference.port, f'-{version}', '-n', 1)
+        tests = [line for line in printed.splitlines() if 'AFP ops]' in line and 'Run ' not in line]
+        assert len(tests) >= 12, printed
+        tap.equal(reference.listing(), [])
+    finally:
+        reference.stop()
+
+
 if __name__ == '__main__':
     targets.run_suite()

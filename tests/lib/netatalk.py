@@ -151,13 +151,23 @@ class Netatalk:
 
     def their_speedtest(self, *arguments):
         """What Netatalk's own afp_speedtest, from the same root, prints for the first volume."""
-        done = subprocess.run(
-            ['chroot', self.root, 'afp_speedtest', '-h', '127.0.0.1', '-p', str(self.port),
-             '-u', USER, '-w', PASSWORD, '-s', VOLUMES[0], *map(str, arguments)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
+        done = self._theirs('afp_speedtest', self.port, arguments)
         if done.returncode != 0 or done.stderr:
             raise AssertionError(f'their afp_speedtest: exit {done.returncode}, {done.stderr}')
         return done.stdout.decode()
+
+    def their_lantest(self, port, *arguments):
+        """The same of afp_lantest, for a server with our user and first volume at this port."""
+        done = self._theirs('afp_lantest', port, arguments)
+        if done.returncode != 0:
+            raise AssertionError(f'their afp_lantest: exit {done.returncode}, {done.stderr}')
+        return done.stdout.decode()
+
+    def _theirs(self, program, port, arguments):
+        return subprocess.run(
+            ['chroot', self.root, program, '-h', '127.0.0.1', '-p', str(port),
+             '-u', USER, '-w', PASSWORD, '-s', VOLUMES[0], *map(str, arguments)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=100)
 
     def stop(self):
         if self.process.poll() is None:
