@@ -43,21 +43,23 @@ void comparison_write_difference(FILE *out, enum escape escape,
 /* "6 cases: 1 slower, 0 faster, 5 no difference shown, 2 not compared" */
 void comparison_write_count(FILE *out, const struct comparison_report *report);
 
-/* What ratio, p and smallest mean, a sentence or two each. */
-#define COMPARISON_LEGEND_LINES 3
+/* "Read 64 KiB: A is still warming up, …", one call for each doubt; false: no more. */
+bool comparison_doubt(const struct comparison_report *report, size_t index,
+                      char text[VERDICT_TEXT_LENGTH]);
+
+/* What ratio, interval and p mean, a sentence or two each. */
+#define COMPARISON_LEGEND_LINES 2
 extern const char *const comparison_legend[COMPARISON_LEGEND_LINES];
 
-#define CELL_LENGTH 80
-
-/* "12.3 % slower", "4.0 % faster": the ratio of a row with COMPARISON_MADE in words. */
-const char *comparison_change_text(const struct comparison_row *row, char text[CELL_LENGTH]);
+#define CELL_LENGTH VERDICT_TEXT_LENGTH
 
 /* The table, column by column. Cells are ASCII; a figure that does not exist is "-". */
 struct comparison_column {
     const char *heading;
     const char *unit; /* "": none */
     bool left;        /* aligned to the left */
-    void (*cell)(const struct comparison_row *row, char text[CELL_LENGTH]);
+    void (*cell)(const struct comparison_report *report, const struct comparison_row *row,
+                 char text[CELL_LENGTH]);
 };
 
 extern const struct comparison_column comparison_columns[];

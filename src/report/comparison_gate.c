@@ -44,9 +44,9 @@ static bool parse_gate(const char *text, size_t length, struct comparison_gate *
 {
     static const struct {
         const char *word;
-        enum compare_verdict verdict;
-    } words[] = {{"slower", COMPARE_SLOWER}, {"faster", COMPARE_FASTER}};
-    *gate = (struct comparison_gate){.threshold = 0};
+        bool faster;
+    } words[] = {{"slower", false}, {"faster", true}};
+    *gate = (struct comparison_gate){.asks.margin = VERDICT_WORDS};
     if (length >= sizeof gate->text) {
         return false;
     }
@@ -58,9 +58,9 @@ static bool parse_gate(const char *text, size_t length, struct comparison_gate *
         }
         const char *rest = text + word_length;
         size_t rest_length = length - word_length;
-        gate->verdict = words[i].verdict;
+        gate->asks.faster = words[i].faster;
         return rest_length == 0 ||
-               (rest[0] == '>' && parse_percent(rest + 1, rest_length - 1, &gate->threshold));
+               (rest[0] == '>' && parse_percent(rest + 1, rest_length - 1, &gate->asks.margin));
     }
     return false;
 }
@@ -82,10 +82,4 @@ bool comparison_gates_parse(const char *expression, struct comparison_gates *gat
         }
         expression += length + 1;
     }
-}
-
-bool comparison_gate_fails(const struct comparison_gate *gate, const struct comparison *comparison)
-{
-    double ratio = gate->verdict == COMPARE_SLOWER ? comparison->ratio : 1 / comparison->ratio;
-    return comparison->verdict == gate->verdict && ratio > 1 + gate->threshold;
 }

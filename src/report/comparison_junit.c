@@ -1,5 +1,6 @@
 /* The comparison for a CI system: JUnit's XML, one testcase for each test and size. A gate that
- * fails is a failure; a case that cannot be compared is skipped. */
+ * fails is a failure, one that is not decided an error; a case that cannot be compared is skipped.
+ */
 #include "base/clock.h"
 #include "report/comparison_format.h"
 
@@ -41,12 +42,13 @@ static void write_properties(FILE *out, const struct comparison_report *report)
 }
 
 /* Every figure of the table, one to a line. */
-static void write_figures(FILE *out, const struct comparison_row *row)
+static void write_figures(FILE *out, const struct comparison_report *report,
+                          const struct comparison_row *row)
 {
     for (size_t i = 0; i < comparison_column_count; i++) {
         const struct comparison_column *column = &comparison_columns[i];
         char cell[CELL_LENGTH];
-        column->cell(row, cell);
+        column->cell(report, row, cell);
         escape_write(out, ESCAPE_XML, column->heading);
         fprintf(out, "%s%s: ", column->unit[0] != '\0' ? ", " : "", column->unit);
         escape_write(out, ESCAPE_XML, cell);
@@ -54,30 +56,50 @@ static void write_figures(FILE *out, const struct comparison_row *row)
     }
 }
 
-static void write_case(FILE *out, const struct comparison_row *row)
+/* Of a gate that did not pass; NULL: nothing of the kind. */
+static const char *element_of(const struct comparison_row *row)
+{
+    static const char *const elements[] = {
+        [GATE_PASSED] = NULL, [GATE_NOT_DECIDED] = "error", [GATE_FAILED] = "failure"};
+    return row->gate != NULL ? elements[row->outcome] : NULL;
+}
+
+static void write_case(FILE *out, const struct comparison_report *report,
+                       const struct comparison_row *row)
 {
     char name[COMPARISON_NAME_LENGTH];
-    char change[CELL_LENGTH];
+    char outcome[VERDICT_TEXT_LENGTH];
+    const char *element = element_of(row);
     fputs("    <testcase classname=\"afpbench.", out);
     escape_write(out, ESCAPE_XML, row->test);
     fputc('"', out);
     write_attribute(out, "name", comparison_row_name(row, name));
     fprintf(out, " time=\"%.6f\">\n", row->after.median_ns / (double)NS_PER_S);
-    if (row->failed_gate != NULL) {
-        fputs("      <failure", out);
-        write_attribute(out, "type", row->failed_gate->text);
-        write_attribute(out, "message", comparison_change_text(row, change));
+    if (element != NULL) {
+        fprintf(out, "      <%s", element);
+        write_attribute(out, "type", row->gate->text);
+        write_attribute(out, "message", row->reason);
         fputs(">", out);
-        write_figures(out, row);
-        fputs("</failure>\n", out);
+        write_figures(out, report, row);
+        fprintf(out, "</%s>\n", element);
     } else if (row->state != COMPARISON_MADE) {
         fputs("      <skipped", out);
-        write_attribute(out, "message", comparison_row_outcome(row));
+        write_attribute(out, "message", comparison_row_outcome(report, row, outcome));
         fputs("/>\n", out);
     }
     fputs("      <system-out>", out);
-    write_figures(out, row);
+    write_figures(out, report, row);
     fputs("</system-out>\n    </testcase>\n", out);
+}
+
+static size_t count_skipped(const struct comparison_report *report)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < report->row_count; i++) {
+        const struct comparison_row *row = &report->rows[i];
+        count += row->state != COMPARISON_MADE && element_of(row) == NULL;
+    }
+    return count;
 }
 
 static void write_differences(FILE *out, const struct comparison_report *report)
@@ -88,23 +110,29 @@ static void write_differences(FILE *out, const struct comparison_report *report)
         comparison_write_difference(out, ESCAPE_XML, &report->differences[i]);
         fputc('\n', out);
     }
-    escape_write(out, ESCAPE_XML, comparison_closing);
+    char text[VERDICT_TEXT_LENGTH];
+    for (size_t i = 0; comparison_doubt(report, i, text); i++) {
+        fputs("warning: ", out);
+        escape_write(out, ESCAPE_XML, text);
+        fputc('\n', out);
+    }
+    escape_write(out, ESCAPE_XML, comparison_basis_text(report));
     fputs("</system-out>\n", out);
 }
 
 void comparison_junit_write(FILE *out, const struct comparison_report *report)
 {
-    size_t skipped = report->row_count - report->made_count;
+    size_t errors = report->undecided_count;
     fprintf(out,
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-            "<testsuites name=\"afp_report\" tests=\"%zu\" failures=\"%zu\" errors=\"0\">\n"
-            "  <testsuite name=\"comparison\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" "
+            "<testsuites name=\"afp_report\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n"
+            "  <testsuite name=\"comparison\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" "
             "skipped=\"%zu\">\n",
-            report->row_count, report->failed_count, report->row_count, report->failed_count,
-            skipped);
+            report->row_count, report->failed_count, errors, report->row_count,
+            report->failed_count, errors, count_skipped(report));
     write_properties(out, report);
     for (size_t i = 0; i < report->row_count; i++) {
-        write_case(out, &report->rows[i]);
+        write_case(out, report, &report->rows[i]);
     }
     write_differences(out, report);
     fputs("  </testsuite>\n</testsuites>\n", out);

@@ -68,7 +68,7 @@ static void write_peaks(FILE *out, const struct comparison_report *report)
 
 static bool is_notable(const struct comparison_row *row)
 {
-    return row->state != COMPARISON_MADE || row->figures.verdict != COMPARE_NO_DIFFERENCE;
+    return row->state != COMPARISON_MADE || row->figures.kind > VERDICT_NO_DIFFERENCE;
 }
 
 static void write_table(FILE *out, const struct comparison_report *report)
@@ -88,7 +88,7 @@ static void write_table(FILE *out, const struct comparison_report *report)
         fputc('|', out);
         for (size_t i = 0; i < comparison_column_count; i++) {
             char cell[CELL_LENGTH];
-            comparison_columns[i].cell(&report->rows[j], cell);
+            comparison_columns[i].cell(report, &report->rows[j], cell);
             bool bold = i + 1 == comparison_column_count && is_notable(&report->rows[j]);
             fputs(bold ? " **" : " ", out);
             escape_write(out, ESCAPE_MARKDOWN, cell);
@@ -131,30 +131,37 @@ static void write_gates(FILE *out, const struct comparison_report *report)
         fprintf(out, "`%s`", report->gates.list[i].text);
     }
     if (report->gates.count > 0) {
-        fprintf(out, ": %s\n", report->failed_count > 0 ? "**failed**" : "passed");
+        fprintf(out, ": **%s**\n", verdict_outcome_text(report->outcome));
     }
     for (size_t i = 0; i < report->row_count; i++) {
         const struct comparison_row *row = &report->rows[i];
         char name[COMPARISON_NAME_LENGTH];
-        char change[CELL_LENGTH];
-        if (row->failed_gate != NULL) {
-            fprintf(out, "* %s: %s (`%s`)\n", comparison_row_name(row, name),
-                    comparison_change_text(row, change), row->failed_gate->text);
+        if (row->gate != NULL && row->outcome != GATE_PASSED) {
+            fprintf(out, "* %s: %s (`%s`)\n", comparison_row_name(row, name), row->reason,
+                    row->gate->text);
         }
+    }
+}
+
+static void write_doubts(FILE *out, const struct comparison_report *report)
+{
+    char text[VERDICT_TEXT_LENGTH];
+    for (size_t i = 0; comparison_doubt(report, i, text); i++) {
+        fprintf(out, "%s* **warning:** %s\n", i == 0 ? "\n" : "", text);
     }
 }
 
 void comparison_markdown_write(FILE *out, const struct comparison_report *report)
 {
-    fputs("## AFP benchmark: B against A\n\n", out);
+    fprintf(out, "## AFP benchmark: B against A\n\n%s\n\n", comparison_basis_text(report));
     comparison_write_count(out, report);
     fputs(".\n", out);
     write_gates(out, report);
+    write_doubts(out, report);
     write_peaks(out, report);
     write_table(out, report);
     for (size_t i = 0; i < COMPARISON_LEGEND_LINES; i++) {
         fprintf(out, "%s%s\n", i == 0 ? "\n" : "", comparison_legend[i]);
     }
     write_conditions(out, report);
-    fprintf(out, "\n%s\n", comparison_closing);
 }

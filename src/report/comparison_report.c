@@ -7,19 +7,29 @@
 #include "stats/summary.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The same files give the same intervals. */
-#define BOOTSTRAP_SEED UINT64_C(0xAFB0C0DE)
-
 #define CONDITION_LENGTH 24 /* of a case's condition as text */
 
-const char comparison_closing[] =
-    "Stored sets drift: these were measured one after the other, and what changed meanwhile on the "
-    "machine looks like a difference between them. Interleaved pairs are the honest way "
-    "(afp_perftest AB).";
+const char *comparison_basis_text(const struct comparison_report *report)
+{
+    static const char *const texts[] = {
+        [COMPARISON_SINGLE] =
+            "One invocation a side: ratios only. Two processes differ for many reasons, so these "
+            "show no difference and decide no gate; measure in pairs (afp_perftest AB).",
+        [COMPARISON_SETS] =
+            "Measured one after the other: a hint. What changed meanwhile on the machine looks "
+            "like "
+            "a difference; pairs in random order are the honest way (afp_perftest AB).",
+        [COMPARISON_PAIRS] =
+            "Measured in pairs in random order: equal sides show a difference in any case in at "
+            "most 5 comparisons of 100.",
+    };
+    return texts[report->basis];
+}
 
 /* ---- Names ---- */
 
@@ -50,66 +60,51 @@ const char *comparison_row_name(const struct comparison_row *row, char name[COMP
     return name;
 }
 
-bool comparison_row_smallest_effect(const struct comparison_row *row, double *effect)
-{
-    *effect = row->figures.smallest_effect - 1;
-    return row->state == COMPARISON_MADE && !row->too_few_runs && row->before.count > 1 &&
-           row->after.count > 1;
-}
-
-const char *comparison_row_outcome(const struct comparison_row *row)
+const char *comparison_row_outcome(const struct comparison_report *report,
+                                   const struct comparison_row *row, char text[VERDICT_TEXT_LENGTH])
 {
     static const char *const outcomes[COMPARISON_STATES] = {
         [COMPARISON_NO_RATIO] = "no ratio: a run of duration 0",
         [COMPARISON_NO_RUNS_BEFORE] = "no measured run in A",
         [COMPARISON_NO_RUNS_AFTER] = "no measured run in B",
+        [COMPARISON_GAPS] = "not measured in every invocation",
         [COMPARISON_ONLY_BEFORE] = "only in A",
         [COMPARISON_ONLY_AFTER] = "only in B",
     };
     if (row->state != COMPARISON_MADE) {
         return outcomes[row->state];
     }
-    return row->too_few_runs ? "no difference shown (too few runs)"
-                             : compare_verdict_text(row->figures.verdict);
+    return report->basis == COMPARISON_SINGLE ? "ratio only" : verdict_text(&row->figures, text);
 }
 
-size_t comparison_report_count(const struct comparison_report *report, enum compare_verdict verdict)
+size_t comparison_report_count(const struct comparison_report *report, enum verdict_kind kind)
 {
     size_t count = 0;
     for (size_t i = 0; i < report->row_count; i++) {
         const struct comparison_row *row = &report->rows[i];
-        count += row->state == COMPARISON_MADE && row->figures.verdict == verdict;
+        count += row->state == COMPARISON_MADE && row->figures.kind == kind;
     }
     return count;
 }
 
 /* ---- Rows ---- */
 
-static bool median(const double *values, size_t count, double *value, struct error *error)
-{
-    double *sorted = memory_allocate(count, sizeof *sorted);
-    if (sorted == NULL) {
-        return memory_error(error, "for a comparison");
-    }
-    memcpy(sorted, values, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, stats_compare_doubles);
-    *value = stats_percentile(sorted, count, 0.5);
-    memory_release(sorted);
-    return true;
-}
+/* What making a report needs beside it: of each row and side the times of the invocations, in
+ * their order, and how their first run stands to the others. */
+struct making {
+    struct comparison_report *report;
+    const struct comparison_request *request;
+    double *times[COMPARISON_SIDES];  /* medians; row after row */
+    double *firsts[COMPARISON_SIDES]; /* log(first run ÷ median of the others) */
+    double *scratch;                  /* as many as the pairs, or the runs of a result */
+};
 
-static bool fill_side(struct comparison_side *side, const struct stored_case *stored_case,
-                      struct error *error)
+/* Of values above 0; sorts a copy of them. */
+static double median(struct making *making, const double *values, size_t count)
 {
-    side->count = stored_case != NULL ? stored_case->count : 0;
-    if (side->count == 0) {
-        return true;
-    }
-    if (!median(stored_case->durations_ns, side->count, &side->median_ns, error)) {
-        return false;
-    }
-    side->rate_mib = rate_mib((double)stored_case->run_bytes, side->median_ns);
-    return true;
+    memcpy(making->scratch, values, count * sizeof *values);
+    qsort(making->scratch, count, sizeof *values, stats_compare_doubles);
+    return stats_percentile(making->scratch, count, 0.5);
 }
 
 static bool has_zero(const struct stored_case *stored_case)
@@ -132,26 +127,6 @@ static enum comparison_state state_of(const struct stored_case *before,
         return before->count == 0 ? COMPARISON_NO_RUNS_BEFORE : COMPARISON_NO_RUNS_AFTER;
     }
     return has_zero(before) || has_zero(after) ? COMPARISON_NO_RATIO : COMPARISON_MADE;
-}
-
-/* One of the cases may be missing. */
-static bool add_row(struct comparison_report *report, const struct stored_case *before,
-                    const struct stored_case *after, struct error *error)
-{
-    const struct stored_case *either = before != NULL ? before : after;
-    const struct stored_case *exact = after != NULL && after->size_exact ? after : either;
-    struct comparison_row *row = &report->rows[report->row_count++];
-    *row = (struct comparison_row){
-        .test = either->test, .size_bytes = exact->size_bytes, .state = state_of(before, after)};
-    if (!fill_side(&row->before, before, error) || !fill_side(&row->after, after, error)) {
-        return false;
-    }
-    if (row->state != COMPARISON_MADE) {
-        return true;
-    }
-    report->made_count++;
-    return compare_unpaired(before->durations_ns, before->count, after->durations_ns, after->count,
-                            BOOTSTRAP_SEED, &row->figures, error);
 }
 
 /* The case with this very size, or else the first whose size prints alike. */
@@ -181,6 +156,106 @@ static const struct stored_case *partner(const struct stored_result *own,
     return match != NULL && best_match(own, match) == wanted ? match : NULL;
 }
 
+/* One invocation of one side of a row. */
+static void take_times(struct making *making, enum comparison_sides side, size_t at,
+                       const struct stored_case *stored_case)
+{
+    const double *runs = stored_case->durations_ns;
+    making->times[side][at] = median(making, runs, stored_case->count);
+    making->firsts[side][at] = stored_case->count > 1
+                                   ? log(runs[0] / median(making, runs + 1, stored_case->count - 1))
+                                   : 0;
+}
+
+/* The i-th invocations of both sides; what the first ones have belongs together in all. */
+static enum comparison_state take_pair(struct making *making, size_t row, size_t i,
+                                       const struct stored_case *first)
+{
+    const struct comparison_request *request = making->request;
+    const struct stored_result *before = request->results[COMPARISON_BEFORE][i];
+    const struct stored_result *after = request->results[COMPARISON_AFTER][i];
+    const struct stored_case *a = best_match(before, first);
+    const struct stored_case *b = a != NULL ? partner(before, after, a) : NULL;
+    if (a == NULL || b == NULL || state_of(a, b) != COMPARISON_MADE) {
+        return a != NULL && b != NULL && state_of(a, b) == COMPARISON_NO_RATIO ? COMPARISON_NO_RATIO
+                                                                               : COMPARISON_GAPS;
+    }
+    size_t at = row * making->report->pairs + i;
+    take_times(making, COMPARISON_BEFORE, at, a);
+    take_times(making, COMPARISON_AFTER, at, b);
+    making->report->rows[row].before.count += a->count;
+    making->report->rows[row].after.count += b->count;
+    return COMPARISON_MADE;
+}
+
+static void fill_side(struct making *making, struct comparison_side *side, const double *times,
+                      const struct stored_case *stored_case)
+{
+    side->median_ns = median(making, times, making->report->pairs);
+    side->rate_mib = rate_mib((double)stored_case->run_bytes, side->median_ns);
+}
+
+/* What only one side has, or has no pair of times, keeps the side's own runs. */
+static void fill_lone_side(struct making *making, struct comparison_side *side,
+                           const struct stored_case *stored_case)
+{
+    side->count = stored_case != NULL ? stored_case->count : 0;
+    if (side->count > 0) {
+        side->median_ns = median(making, stored_case->durations_ns, side->count);
+        side->rate_mib = rate_mib((double)stored_case->run_bytes, side->median_ns);
+    }
+}
+
+/* One of the cases, of the first invocations, may be missing. */
+static void add_row(struct making *making, const struct stored_case *before,
+                    const struct stored_case *after)
+{
+    struct comparison_report *report = making->report;
+    const struct stored_case *either = before != NULL ? before : after;
+    const struct stored_case *exact = after != NULL && after->size_exact ? after : either;
+    size_t index = report->row_count++;
+    struct comparison_row *row = &report->rows[index];
+    *row = (struct comparison_row){
+        .test = either->test, .size_bytes = exact->size_bytes, .state = state_of(before, after)};
+    for (size_t i = 0; row->state == COMPARISON_MADE && i < report->pairs; i++) {
+        row->state = take_pair(making, index, i, before);
+    }
+    if (row->state != COMPARISON_MADE) {
+        fill_lone_side(making, &row->before, before);
+        fill_lone_side(making, &row->after, after);
+        return;
+    }
+    report->made_count++;
+    fill_side(making, &row->before, &making->times[COMPARISON_BEFORE][index * report->pairs],
+              before);
+    fill_side(making, &row->after, &making->times[COMPARISON_AFTER][index * report->pairs], after);
+}
+
+/* In the order of the first result; what only the second one has comes last. */
+static bool make_rows(struct making *making, struct error *error)
+{
+    struct comparison_report *report = making->report;
+    const struct stored_result *before = report->before;
+    const struct stored_result *after = report->after;
+    size_t shared = 0;
+    for (size_t i = 0; i < before->case_count; i++) {
+        const struct stored_case *match = partner(before, after, &before->cases[i]);
+        shared += match != NULL;
+        add_row(making, &before->cases[i], match);
+    }
+    for (size_t i = 0; i < after->case_count; i++) {
+        if (partner(after, before, &after->cases[i]) == NULL) {
+            add_row(making, NULL, &after->cases[i]);
+        }
+    }
+    if (shared == 0) {
+        return error_set(error, ERROR_CONTENT, 0, "no test and size is in both %s and %s",
+                         report->before_name, report->after_name) ||
+               error_remedy(error, REMEDY_SAME_TESTS);
+    }
+    return true;
+}
+
 static int by_test_and_size(const void *a, const void *b)
 {
     const struct comparison_row *x = a;
@@ -192,49 +267,19 @@ static int by_test_and_size(const void *a, const void *b)
     return (x->size_bytes > y->size_bytes) - (x->size_bytes < y->size_bytes);
 }
 
-/* In the order of the first result; what only the second one has comes last. */
-static bool make_rows(struct comparison_report *report, struct error *error)
-{
-    const struct stored_result *before = report->before;
-    const struct stored_result *after = report->after;
-    size_t shared = 0;
-    report->rows =
-        memory_allocate(before->case_count + after->case_count + 1, sizeof *report->rows);
-    if (report->rows == NULL) {
-        return memory_error(error, "for a comparison");
-    }
-    for (size_t i = 0; i < before->case_count; i++) {
-        const struct stored_case *match = partner(before, after, &before->cases[i]);
-        shared += match != NULL;
-        if (!add_row(report, &before->cases[i], match, error)) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < after->case_count; i++) {
-        if (partner(after, before, &after->cases[i]) == NULL &&
-            !add_row(report, NULL, &after->cases[i], error)) {
-            return false;
-        }
-    }
-    if (shared == 0) {
-        return error_set(error, ERROR_CONTENT, 0, "no test and size is in both %s and %s",
-                         report->before_name, report->after_name) ||
-               error_remedy(error, REMEDY_SAME_TESTS);
-    }
-    return true;
-}
-
 /* ---- Conditions that differ ---- */
 
-/* A row that shares condition and values with an earlier one is only counted. */
+/* A row that shares condition and values with an earlier one is only counted, once for all
+ * invocations. */
 static void add_difference(struct comparison_report *report, const char *condition,
-                           const char *before, const char *after, const struct comparison_row *row)
+                           const char *before, const char *after, const struct comparison_row *row,
+                           bool again)
 {
     for (size_t i = 0; i < report->difference_count; i++) {
         struct comparison_difference *known = &report->differences[i];
         if (strcmp(known->condition, condition) == 0 && strcmp(known->before, before) == 0 &&
             strcmp(known->after, after) == 0) {
-            known->row_count++;
+            known->row_count += row != NULL && !again;
             return;
         }
     }
@@ -259,7 +304,7 @@ static void condition_text(const struct stored_case_condition_row *row, uint64_t
 
 static void compare_case_conditions(struct comparison_report *report,
                                     const struct stored_case *before,
-                                    const struct stored_case *after)
+                                    const struct stored_case *after, bool again)
 {
     const struct comparison_row row = {.test = before->test, .size_bytes = before->size_bytes};
     for (size_t i = 0; i < STORED_CASE_CONDITIONS; i++) {
@@ -271,119 +316,217 @@ static void compare_case_conditions(struct comparison_report *report,
         if (values[0] != values[1] && !absent) {
             condition_text(condition, values[0], texts[0]);
             condition_text(condition, values[1], texts[1]);
-            add_difference(report, condition->name, texts[0], texts[1], &row);
+            add_difference(report, condition->name, texts[0], texts[1], &row, again);
         }
     }
 }
 
-static bool find_differences(struct comparison_report *report, struct error *error)
+static void compare_conditions(struct comparison_report *report, const struct stored_result *before,
+                               const struct stored_result *after, bool again)
 {
-    const struct stored_result *before = report->before;
-    const struct stored_result *after = report->after;
-    size_t most = STORED_CONDITIONS + before->case_count * STORED_CASE_CONDITIONS;
-    report->differences = memory_allocate(most, sizeof *report->differences);
-    if (report->differences == NULL) {
-        return memory_error(error, "for a comparison");
-    }
     if (!before->has_conditions || !after->has_conditions) {
-        return true;
+        return;
     }
     for (size_t i = 0; i < STORED_CONDITIONS; i++) {
         const char *const texts[] = {before->conditions[i], after->conditions[i]};
         /* What only one target has is said by the target. */
         if (texts[0] != NULL && texts[1] != NULL && strcmp(texts[0], texts[1]) != 0) {
-            add_difference(report, stored_condition_names[i], texts[0], texts[1], NULL);
+            add_difference(report, stored_condition_names[i], texts[0], texts[1], NULL, again);
         }
     }
     for (size_t i = 0; i < before->case_count; i++) {
         const struct stored_case *match = partner(before, after, &before->cases[i]);
         if (match != NULL && match->count > 0 && before->cases[i].count > 0) {
-            compare_case_conditions(report, &before->cases[i], match);
+            compare_case_conditions(report, &before->cases[i], match, again);
         }
+    }
+}
+
+static bool find_differences(struct comparison_report *report,
+                             const struct comparison_request *request, struct error *error)
+{
+    size_t most = 0;
+    for (size_t i = 0; i < report->pairs; i++) {
+        most += STORED_CONDITIONS +
+                request->results[COMPARISON_BEFORE][i]->case_count * STORED_CASE_CONDITIONS;
+    }
+    report->differences = memory_allocate(most, sizeof *report->differences);
+    if (report->differences == NULL) {
+        return memory_error(error, "for a comparison");
+    }
+    for (size_t i = 0; i < report->pairs; i++) {
+        compare_conditions(report, request->results[COMPARISON_BEFORE][i],
+                           request->results[COMPARISON_AFTER][i], i > 0);
     }
     return true;
 }
 
 /* ---- Verdicts ---- */
 
-/* The p of two sets that do not overlap at all: 2 of all ways to choose one set from both. */
-static double least_p(const struct comparison *figures)
+/* The gate's, or that of "slower" alone. */
+static double least_margin(const struct comparison_gates *gates)
 {
-    size_t fewer = figures->count_before;
-    size_t more = figures->count_after;
-    double p = 2;
-    if (fewer > more) {
-        fewer = figures->count_after;
-        more = figures->count_before;
+    double least = gates->count > 0 ? gates->list[0].asks.margin : VERDICT_WORDS;
+    for (size_t i = 1; i < gates->count; i++) {
+        least = fmin(least, gates->list[i].asks.margin);
     }
-    for (size_t i = 1; i <= fewer && p > 0; i++) {
-        p *= (double)i / (double)(more + i);
-    }
-    return p < 1 ? p : 1;
+    return least;
 }
 
-/* Decides over copies, since Holm's correction wants all comparisons in a row; then once more over
- * the least p that the numbers of runs allow, to tell "no difference" from "too few runs". */
-static bool decide(struct comparison_report *report, double noise_floor, struct error *error)
+/* Why these results decide nothing, whatever they show; NULL: they may. */
+static const char *why_undecided(const struct comparison_report *report,
+                                 const struct comparison_row *row)
 {
-    struct comparison *all = memory_allocate(report->made_count + 1, 2 * sizeof *all);
-    size_t count = 0;
-    if (all == NULL) {
-        return memory_error(error, "for a comparison");
+    if (row->state != COMPARISON_MADE) {
+        return "not decided: it was not measured in every invocation of both sides";
     }
-    struct comparison *best = all + report->made_count;
-    for (size_t i = 0; i < report->row_count; i++) {
-        if (report->rows[i].state == COMPARISON_MADE) {
-            all[count] = report->rows[i].figures;
-            best[count] = report->rows[i].figures;
-            best[count].p = least_p(&best[count]);
-            count++;
-        }
+    if (report->basis == COMPARISON_SINGLE) {
+        return "not decided: one invocation a side decides nothing; measure in pairs "
+               "(afp_perftest AB)";
     }
-    bool ok = compare_decide(all, count, noise_floor, error) &&
-              compare_decide(best, count, noise_floor, error);
-    for (size_t i = report->row_count; ok && i-- > 0;) {
-        if (report->rows[i].state == COMPARISON_MADE) {
-            count--;
-            report->rows[i].figures = all[count];
-            report->rows[i].too_few_runs = best[count].p_adjusted >= COMPARE_LEVEL;
-        }
-    }
-    memory_release(all);
-    return ok;
+    return report->decides ? NULL
+                           : "not decided: measured one after the other; measure in pairs "
+                             "(afp_perftest AB)";
 }
 
-static void apply_gates(struct comparison_report *report)
+static void ask_gate(const struct comparison_report *report, struct comparison_row *row,
+                     const struct comparison_gate *gate, const double *d)
 {
-    for (size_t i = 0; i < report->row_count; i++) {
-        struct comparison_row *row = &report->rows[i];
-        for (size_t j = 0; row->state == COMPARISON_MADE && j < report->gates.count; j++) {
-            if (row->failed_gate == NULL &&
-                comparison_gate_fails(&report->gates.list[j], &row->figures)) {
-                row->failed_gate = &report->gates.list[j];
-                report->failed_count++;
-            }
-        }
+    const char *why = why_undecided(report, row);
+    struct verdict_answer answer = {.outcome = GATE_NOT_DECIDED};
+    if (why == NULL) {
+        answer = verdict_ask(&gate->asks, &row->figures, d, report->planned_pairs);
+    }
+    if (row->gate != NULL && answer.outcome <= row->outcome) {
+        return;
+    }
+    row->gate = gate;
+    row->outcome = answer.outcome;
+    if (why != NULL) {
+        snprintf(row->reason, sizeof row->reason, "%s", why);
+    } else {
+        verdict_answer_text(&answer, &gate->asks, &row->figures, row->reason);
     }
 }
 
-bool comparison_report_make(struct comparison_report *report, const char *before_name,
-                            const struct stored_result *before, const char *after_name,
-                            const struct stored_result *after, const struct comparison_gates *gates,
-                            double noise_floor, struct error *error)
+/* A case that one side never had is no part of the comparison. */
+static void ask_gates(struct comparison_report *report, struct comparison_row *row, const double *d)
 {
+    if (row->state == COMPARISON_ONLY_BEFORE || row->state == COMPARISON_ONLY_AFTER) {
+        return;
+    }
+    for (size_t i = 0; i < report->gates.count; i++) {
+        ask_gate(report, row, &report->gates.list[i], d);
+    }
+    if (row->gate != NULL) {
+        report->outcome = verdict_worse(report->outcome, row->outcome);
+        report->failed_count += row->outcome == GATE_FAILED;
+        report->undecided_count += row->outcome == GATE_NOT_DECIDED;
+    }
+}
+
+static void judge(struct making *making, size_t index)
+{
+    struct comparison_report *report = making->report;
+    struct comparison_row *row = &report->rows[index];
+    double *d = making->scratch;
+    size_t first = index * report->pairs;
+    for (size_t i = 0; row->state == COMPARISON_MADE && i < report->pairs; i++) {
+        d[i] = log(making->times[COMPARISON_AFTER][first + i] /
+                   making->times[COMPARISON_BEFORE][first + i]);
+    }
+    if (row->state == COMPARISON_MADE) {
+        row->figures = verdict_decide(d, report->pairs, report->made_count);
+    }
+    ask_gates(report, row, d);
+    for (size_t side = 0; row->state == COMPARISON_MADE && side < COMPARISON_SIDES; side++) {
+        row->warming[side] =
+            verdict_still_warming(&making->firsts[side][first], report->pairs, report->made_count);
+        row->drifted[side] = report->basis == COMPARISON_SETS &&
+                             verdict_drifted(&making->times[side][first], report->pairs,
+                                             least_margin(&report->gates));
+    }
+}
+
+/* ---- The whole ---- */
+
+static bool set_up(struct comparison_report *report, const struct comparison_request *request,
+                   struct error *error)
+{
+    const size_t *counts = request->counts;
     *report = (struct comparison_report){
-        .before_name = before_name, .after_name = after_name, .before = before, .after = after};
-    if (gates != NULL) {
-        report->gates = *gates;
+        .before_name = request->names[COMPARISON_BEFORE],
+        .after_name = request->names[COMPARISON_AFTER],
+        .before = request->results[COMPARISON_BEFORE][0],
+        .after = request->results[COMPARISON_AFTER][0],
+        .basis = request->basis,
+        .pairs = counts[0] < counts[1] ? counts[0] : counts[1],
+        .outcome = GATE_PASSED,
+    };
+    bool paired = report->basis == COMPARISON_PAIRS;
+    report->planned_pairs = paired ? request->planned_pairs : report->pairs;
+    report->decides = paired || (report->basis == COMPARISON_SETS && request->accept_drift);
+    if (request->gates != NULL) {
+        report->gates = *request->gates;
     }
-    if (!make_rows(report, error) || !find_differences(report, error) ||
-        !decide(report, noise_floor, error)) {
-        return false;
+    return verdict_is_look(report->pairs, report->planned_pairs) ||
+           error_set(error, ERROR_CONTENT, 0,
+                     "%zu pairs of a plan of %zu: only %zu, %zu or %zu may be looked at",
+                     report->pairs, report->planned_pairs, report->planned_pairs,
+                     2 * report->planned_pairs, 4 * report->planned_pairs);
+}
+
+static size_t most_runs(const struct comparison_request *request, size_t most)
+{
+    for (size_t side = 0; side < COMPARISON_SIDES; side++) {
+        for (size_t i = 0; i < request->counts[side]; i++) {
+            size_t runs = request->results[side][i]->run_count;
+            most = runs > most ? runs : most;
+        }
     }
-    qsort(report->rows, report->row_count, sizeof *report->rows, by_test_and_size);
-    apply_gates(report);
-    return true;
+    return most;
+}
+
+static bool making_begin(struct making *making, struct error *error)
+{
+    struct comparison_report *report = making->report;
+    size_t rows = report->before->case_count + report->after->case_count + 1;
+    bool ok = true;
+    report->rows = memory_allocate(rows, sizeof *report->rows);
+    making->scratch =
+        memory_allocate(most_runs(making->request, report->pairs) + 1, sizeof *making->scratch);
+    for (size_t side = 0; side < COMPARISON_SIDES; side++) {
+        making->times[side] = memory_allocate(rows * report->pairs, sizeof(double));
+        making->firsts[side] = memory_allocate(rows * report->pairs, sizeof(double));
+        ok = ok && making->times[side] != NULL && making->firsts[side] != NULL;
+    }
+    return (ok && report->rows != NULL && making->scratch != NULL) ||
+           memory_error(error, "for a comparison");
+}
+
+static void making_end(struct making *making)
+{
+    for (size_t side = 0; side < COMPARISON_SIDES; side++) {
+        memory_release(making->times[side]);
+        memory_release(making->firsts[side]);
+    }
+    memory_release(making->scratch);
+}
+
+bool comparison_report_make(struct comparison_report *report,
+                            const struct comparison_request *request, struct error *error)
+{
+    struct making making = {.report = report, .request = request};
+    bool ok = set_up(report, request, error) && making_begin(&making, error) &&
+              make_rows(&making, error) && find_differences(report, request, error);
+    for (size_t i = 0; ok && i < report->row_count; i++) {
+        judge(&making, i);
+    }
+    if (ok) {
+        qsort(report->rows, report->row_count, sizeof *report->rows, by_test_and_size);
+    }
+    making_end(&making);
+    return ok;
 }
 
 void comparison_report_release(struct comparison_report *report)

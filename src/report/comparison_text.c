@@ -18,7 +18,7 @@ static void measure_columns(const struct comparison_report *report, size_t width
         widths[i] = larger(strlen(column->heading), strlen(column->unit));
         for (size_t j = 0; j < report->row_count; j++) {
             char cell[CELL_LENGTH];
-            column->cell(&report->rows[j], cell);
+            column->cell(report, &report->rows[j], cell);
             widths[i] = larger(widths[i], strlen(cell));
         }
     }
@@ -34,6 +34,15 @@ static void write_cell(FILE *out, size_t index, const size_t widths[COLUMN_LIMIT
     fputs(last ? "\n" : "", out);
 }
 
+static size_t columns_with_units(void)
+{
+    size_t count = comparison_column_count;
+    while (count > 0 && comparison_columns[count - 1].unit[0] == '\0') {
+        count--;
+    }
+    return count;
+}
+
 static void write_table(FILE *out, const struct comparison_report *report)
 {
     size_t widths[COLUMN_LIMIT];
@@ -41,15 +50,15 @@ static void write_table(FILE *out, const struct comparison_report *report)
     for (size_t i = 0; i < comparison_column_count; i++) {
         write_cell(out, i, widths, comparison_columns[i].heading);
     }
-    /* The last column has no unit: the row would end in blanks. */
-    for (size_t i = 0; i + 1 < comparison_column_count; i++) {
+    /* No further than units go: the row would end in blanks. */
+    for (size_t i = 0; i < columns_with_units(); i++) {
         fprintf(out, "%s%*s", i > 0 ? "  " : "", (int)widths[i], comparison_columns[i].unit);
     }
     fputc('\n', out);
     for (size_t j = 0; j < report->row_count; j++) {
         for (size_t i = 0; i < comparison_column_count; i++) {
             char cell[CELL_LENGTH];
-            comparison_columns[i].cell(&report->rows[j], cell);
+            comparison_columns[i].cell(report, &report->rows[j], cell);
             write_cell(out, i, widths, cell);
         }
     }
@@ -70,17 +79,23 @@ static void write_gates(FILE *out, const struct comparison_report *report)
         fprintf(out, "%s%s", i == 0 ? "Gates: " : ", ", report->gates.list[i].text);
     }
     if (report->gates.count > 0) {
-        fprintf(out, "; %zu case%s failed.\n", report->failed_count,
-                report->failed_count == 1 ? "" : "s");
+        fprintf(out, ": %s; %zu failed, %zu not decided.\n", verdict_outcome_text(report->outcome),
+                report->failed_count, report->undecided_count);
     }
     for (size_t i = 0; i < report->row_count; i++) {
         const struct comparison_row *row = &report->rows[i];
-        if (row->failed_gate != NULL) {
-            char name[COMPARISON_NAME_LENGTH];
-            char change[CELL_LENGTH];
-            fprintf(out, "  %s: %s\n", comparison_row_name(row, name),
-                    comparison_change_text(row, change));
+        char name[COMPARISON_NAME_LENGTH];
+        if (row->gate != NULL) {
+            fprintf(out, "  %s: %s\n", comparison_row_name(row, name), row->reason);
         }
+    }
+}
+
+static void write_doubts(FILE *out, const struct comparison_report *report)
+{
+    char text[VERDICT_TEXT_LENGTH];
+    for (size_t i = 0; comparison_doubt(report, i, text); i++) {
+        fprintf(out, "Warning: %s.\n", text);
     }
 }
 
@@ -108,7 +123,8 @@ void comparison_text_write(FILE *out, const struct comparison_report *report)
     comparison_write_source(out, ESCAPE_PLAIN, report->before_name, report->before);
     fputs("\nB  ", out);
     comparison_write_source(out, ESCAPE_PLAIN, report->after_name, report->after);
-    fputc('\n', out);
+    fprintf(out, "\n\n%zu invocation%s a side\n\n", report->pairs, report->pairs == 1 ? "" : "s");
+    write_wrapped(out, comparison_basis_text(report));
     write_conditions(out, report);
     fputc('\n', out);
     write_table(out, report);
@@ -116,10 +132,9 @@ void comparison_text_write(FILE *out, const struct comparison_report *report)
     comparison_write_count(out, report);
     fputs(".\n", out);
     write_gates(out, report);
+    write_doubts(out, report);
     fputc('\n', out);
     for (size_t i = 0; i < COMPARISON_LEGEND_LINES; i++) {
         write_wrapped(out, comparison_legend[i]);
     }
-    fputc('\n', out);
-    write_wrapped(out, comparison_closing);
 }

@@ -51,4 +51,9 @@ MUST_CHECK struct stored_case *stored_result_case(struct stored_result *result, 
 MUST_CHECK bool stored_result_add_run(struct stored_result *result, struct stored_case *stored_case,
                                       double duration_ns, struct error *error);
 
+/* All bytes of a file, at most a little more than STORED_FILE_LIMIT; to be released after a failure
+ * too. */
+MUST_CHECK bool read_result_bytes(const char *path, char **bytes, size_t *size,
+                                  struct error *error);
+
 #endif

@@ -243,18 +243,26 @@ static bool read_all(int file, char **bytes, size_t *size, struct error *error)
     }
 }
 
-bool read_result_file(const char *path, struct stored_result *result, struct error *error)
+bool read_result_bytes(const char *path, char **bytes, size_t *size, struct error *error)
 {
-    *result = (struct stored_result){0};
+    *bytes = NULL;
+    *size = 0;
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) {
         return error_set_errno(error, errno, "cannot open '%s'", path);
     }
-    char *bytes = NULL;
-    size_t size = 0;
-    bool ok = read_all(file, &bytes, &size, error) || error_prefix(error, "%s", path);
+    bool ok = read_all(file, bytes, size, error) || error_prefix(error, "%s", path);
     close(file);
-    ok = ok && read_result_buffer(path, bytes, size, result, error);
+    return ok;
+}
+
+bool read_result_file(const char *path, struct stored_result *result, struct error *error)
+{
+    char *bytes;
+    size_t size;
+    *result = (struct stored_result){0};
+    bool ok = read_result_bytes(path, &bytes, &size, error) &&
+              read_result_buffer(path, bytes, size, result, error);
     memory_release(bytes);
     return ok;
 }

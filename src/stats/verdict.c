@@ -257,7 +257,7 @@ static void write_interval(const struct verdict *verdict, char text[VERDICT_TEXT
     }
     char range[VERDICT_TEXT_LENGTH];
     write_range(verdict, range);
-    snprintf(text, VERDICT_TEXT_LENGTH, "%.60s %s", range, verdict->high > 1 ? "slower" : "faster");
+    snprintf(text, VERDICT_TEXT_LENGTH, "%.60s %s", range, verdict->low < 1 ? "faster" : "slower");
 }
 
 static const char *write_too_few(const struct verdict *verdict, char text[VERDICT_TEXT_LENGTH])

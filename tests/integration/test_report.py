@@ -77,6 +77,36 @@ HEADER = 'test_name,iteration,file_size_mb,microseconds,throughput_mbs\n'
 
 BEFORE = stored('before.json', document(case('Read', 64 * KIB, 1e6), case('Write', MIB, 1e6)))
 SLOWER = stored('slower.json', document(case('Read', 64 * KIB, 1.2e6), case('Write', MIB, 1e6)))
+RATIO = 'ratio only'
+
+
+def invocation(number, read_ns, write_ns=1e6):
+    """One of a set: it started `number` minutes past ten, and differs by up to 2 % from the others."""
+    noise = 1 + 0.001 * (number * 7 % 20)
+    return document(case('Read', 64 * KIB, read_ns * noise, 3),
+                    case('Write', MIB, write_ns * noise, 3),
+                    run={'started': f'2026-11-30T10:{number:02}:00Z'})
+
+
+def stored_set(name, read_ns, count=RUNS):
+    """A directory of invocations, whose names are not in the order of their starts."""
+    directory = DIRECTORY / name
+    directory.mkdir(exist_ok=True)
+    for number in range(count):
+        stored(f'{name}/{number * 7 % count:02}.json', invocation(number, read_ns))
+    return directory
+
+
+def stored_pairs(name, read_ns, count=RUNS, planned=RUNS, **changes):
+    """A document of pairs, B before A in every third."""
+    invocations = []
+    for number in range(count):
+        for place, side in enumerate('BA' if number % 3 == 0 else 'AB'):
+            base_ns = read_ns if side == 'B' else 1e6
+            invocations.append({'side': side, 'pair': number + 1, 'place': place + 1,
+                                'result': invocation(number, base_ns)})
+    return stored(name, {'schema': 'afpbench-invocations', 'schema_version': 1, 'seed': 1,
+                         'planned_pairs': planned, 'invocations': invocations, **changes})
 
 
 def compare(*arguments, **options):
@@ -88,7 +118,8 @@ def verdicts(result):
     found = {}
     for line in result.out.splitlines():
         words = line.split()
-        if words and words[0] in ('Read', 'Write', 'Copy', 'ServerCopy') and len(words) > 8:
+        if words and words[0] in ('Read', 'Write', 'Copy', 'ServerCopy') and len(words) > 8 \
+                and not line.startswith(' '):
             found[words[0], ' '.join(words[1:3])] = line.split('  ')[-1].strip()
     return found
 
@@ -106,8 +137,11 @@ def test_help_and_version():
 @tap.cases({
     'nothing to do': ([], 'nothing to do'),
     'no --compare': ([BEFORE, SLOWER], 'nothing to do'),
-    'one result': (['--compare', BEFORE], 'two results, not 1'),
-    'three results': (['--compare', BEFORE, SLOWER, BEFORE], 'one result too many'),
+    'no result': (['--compare'], 'not 0'),
+    'nothing before --': (['--compare', '--', BEFORE], 'no result stands before --'),
+    'nothing after --': (['--compare', BEFORE, '--'], 'not 1'),
+    'undecided': (['--compare', BEFORE, SLOWER, '--undecided', 'fail'], 'is not pass'),
+    'three results': (['--compare', BEFORE, SLOWER, BEFORE], 'not 3'),
     'unknown option': (['--compare', BEFORE, SLOWER, '--colour'], 'unknown'),
     'unknown format': (['--compare', BEFORE, SLOWER, '--format', 'html'],
                        "'html' is none of text, markdown, junit"),
@@ -122,26 +156,91 @@ def test_usage(arguments, pattern):
 
 # ----------------------------------------------------------------------------------------- verdicts
 
-def test_slower():
+def test_one_invocation_a_side():
     result = compare(BEFORE, SLOWER).expect(DONE)
     tap.equal(result.err, '')
-    tap.equal(verdicts(result), {('Read', '64 KiB'): 'slower',
-                                 ('Write', '1 MiB'): 'no difference shown'})
-    assert ' 1.200 ' in result.out and 'Interleaved pairs are the honest way' in result.out
+    tap.equal(verdicts(result), {('Read', '64 KiB'): RATIO, ('Write', '1 MiB'): RATIO})
+    assert ' 1.200 ' in result.out and 'One invocation a side: ratios only' in result.out, result
+
+
+def test_a_catastrophe_in_one_invocation_passes_nothing():
+    """A server 1,000 times slower, in seven cases of five runs."""
+    sizes = [64 * KIB << i for i in range(7)]
+    before = stored('good.json', document(*[case('Read', size, 1e6, 5) for size in sizes]))
+    after = stored('bad.json', document(*[case('Read', size, 1e9, 5) for size in sizes]))
+    for more in ([], ['--accept-drift']):
+        result = compare(before, after, '--fail-if', 'slower>5%', *more).expect(CANNOT_RUN)
+        tap.equal(len(result.err.splitlines()), 7)
+        assert 'not decided: one invocation a side' in result.err and 'afp_perftest AB' in result.err
+        assert ' 1000.000 ' in result.out, result
+    compare(before, after, '--fail-if', 'slower>5%', '--undecided', 'pass').expect(DONE)
+    xml_text = compare(before, after, '--fail-if', 'slower>5%', '--format', 'junit').out
+    suite = xml.etree.ElementTree.fromstring(xml_text)
+    tap.equal((suite.get('failures'), suite.get('errors'), len(list(suite.iter('error')))),
+              ('0', '7', 7))
+
+
+def test_sets():
+    before, after = stored_set('before', 1e6), stored_set('after', 1.2e6)
+    result = compare(before, '--', after).expect(DONE)
+    tap.equal(verdicts(result), {('Read', '64 KiB'): 'slower, by 20.0 to 20.0 %',
+                                 ('Write', '1 MiB'): 'no difference shown: 0.0 to 0.0 % slower'})
+    assert 'Measured one after the other: a hint' in result.out, result
+    files = [sorted(directory.iterdir()) for directory in (before, after)]
+    listed = compare(*files[0], '--', *files[1], '--fail-if', 'slower>5%').expect(CANNOT_RUN)
+    tap.equal(verdicts(listed), verdicts(result))
+    assert 'not decided: measured one after the other' in listed.err, listed
 
 
 @tap.cases({
     'holds': ('slower>25%', DONE),
-    'fails': ('faster,slower>99%,slower>1%', TEST_FAILED),
+    'is reached': ('slower>20.5%,slower>19.5%', TEST_FAILED),
+    'fails': ('faster,slower>99%,slower', TEST_FAILED),
 })
 def test_gate(gate, code):
-    result = compare(BEFORE, SLOWER, '--fail-if', gate)
+    before, after = stored_set('before', 1e6), stored_set('after', 1.2e6)
+    result = compare(before, '--', after, '--accept-drift', '--fail-if', gate)
     if code == DONE:
         tap.equal(result.expect(DONE).err, '')
     else:
-        result.expect_one_message(code, "Read 64 KiB fails '")
+        result.expect_one_message(code, "Read 64 KiB, '", 'failed: 20.0 to 20.0 % slower')
         assert 'Write' not in result.err, result
     assert verdicts(result), result
+
+
+def test_pairs():
+    pairs = stored_pairs('pairs.json', 1.2e6)
+    result = compare(pairs, '--fail-if', 'slower>5%').expect(TEST_FAILED)
+    tap.equal(verdicts(result)['Read', '64 KiB'], 'slower, by 20.0 to 20.0 %')
+    assert 'Measured in pairs in random order' in result.out, result
+    compare(pairs, '--fail-if', 'slower>25%').expect(DONE)
+    few = stored_pairs('few.json', 1e9, count=5, planned=5)
+    compare(few, '--fail-if', 'slower>5%').expect(
+        CANNOT_RUN, 'not decided: 5 pairs cannot decide 2 cases; needs 3 more')
+
+
+@tap.cases({
+    'no look': ({'planned': 19}, '20 pairs of a plan of 19: only 19, 38 or 76 may be looked at'),
+    'half a pair': ({'invocations': [{'side': 'A', 'pair': 1, 'place': 1,
+                                      'result': invocation(1, 1e6)}]}, 'makes no whole pair'),
+    'twice the same': ({'invocations': [{'side': 'A', 'pair': 1, 'place': 1,
+                                         'result': invocation(1, 1e6)}] * 2},
+                       'makes no whole pair'),
+    'no side': ({'invocations': [{'side': 'C', 'pair': 1, 'place': 1}]}, 'side: expected'),
+    'no result': ({'invocations': [{'side': 'A', 'pair': 1, 'place': 1}]}, r'invocations\[0\]'),
+    'nothing': ({'invocations': []}, 'a pair is not whole'),
+    'no plan': ({'planned_pairs': -1}, 'planned_pairs: expected'),
+    'another version': ({'schema_version': 2}, 'schema_version: expected 1'),
+})
+def test_pairs_that_are_none(changes, pattern):
+    path = stored_pairs('broken-pairs.json', 1e6, **changes)
+    compare(path).expect_one_message(CANNOT_RUN, pattern)
+
+
+def test_pairs_stand_alone():
+    pairs = stored_pairs('pairs.json', 1e6)
+    compare(pairs, pairs).expect_one_message(CANNOT_RUN, 'give it alone')
+    compare(BEFORE).expect_one_message(CANNOT_RUN, 'holds no pairs')
 
 
 def test_nothing_in_common():
@@ -156,7 +255,7 @@ def test_incomplete():
         complete=False, failure='FPWriteExt: -5008 (no more space)'))
     result = compare(BEFORE, broken).expect_one_message(
         DONE, r'broken.json is incomplete \(FPWriteExt: -5008 \(no more space\)\)')
-    tap.equal(verdicts(result), {('Read', '64 KiB'): 'no difference shown',
+    tap.equal(verdicts(result), {('Read', '64 KiB'): RATIO,
                                  ('Write', '1 MiB'): 'no measured run in B'})
 
 
@@ -186,7 +285,7 @@ def test_real_csv_of_netatalk():
     """What Netatalk's afp_speedtest 4.5.1 printed: -c -z 0.0625,1,16 -f Read,Write -n 10."""
     path = pathlib.Path(__file__).resolve().parents[1] / 'data/netatalk-4.5.1-speedtest.csv'
     result = compare(path, path).expect(DONE)
-    tap.equal(verdicts(result), {(test, size): 'no difference shown' for test in ('Read', 'Write')
+    tap.equal(verdicts(result), {(test, size): RATIO for test in ('Read', 'Write')
                                  for size in ('64 KiB', '1 MiB', '16 MiB')})
     assert ' 10  ' in result.out and '(Netatalk CSV; conditions not recorded)' in result.out, result
 
@@ -232,8 +331,8 @@ def test_output_file():
     mask = os.umask(0)
     os.umask(mask)
     tap.equal(stat.S_IMODE(path.stat().st_mode), 0o666 & ~mask)
-    compare(BEFORE, SLOWER, '-o', path, '--fail-if', 'slower').expect(TEST_FAILED)
-    assert 'fail' in path.read_text(encoding='utf-8')
+    compare(BEFORE, SLOWER, '-o', path, '--fail-if', 'slower').expect(CANNOT_RUN)
+    assert 'not decided' in path.read_text(encoding='utf-8')
 
 
 def test_the_output_belongs_to_one_report_from_its_start():
@@ -299,7 +398,7 @@ def measured(name, *arguments, target=('--refserver',)):
 def test_real_results():
     path, rows = measured('first')
     other, _rows = measured('second', '-q', '4')
-    known = {(test, size): 'no difference shown' for test in ('Read', 'Write')
+    known = {(test, size): RATIO for test in ('Read', 'Write')
              for size in ('4 KiB', '64 KiB', '1 MiB')}
     tap.equal(verdicts(compare(path, path).expect(DONE)), known)
     # the CSV rounds times to microseconds: a run of 20 of them may look 2 % slower

@@ -207,8 +207,10 @@ static void picture_and_comparison(void **state)
     check_in_order(output.text, "# Write: size in bytes", "# Touch: size in bytes");
     free(output.text);
     plot_lines_release(&lines);
-    check(comparison_report_make(&report, "a", &stored, "b", &stored, NULL, 0, &error), "%s",
-          error.message);
+    const struct stored_result *list = &stored;
+    const struct comparison_request request = {
+        .names = {"a", "b"}, .results = {&list, &list}, .counts = {1, 1}};
+    check(comparison_report_make(&report, &request, &error), "%s", error.message);
     made_output_open(&output);
     comparison_text_write(output.file, &report);
     fclose(output.file);
